@@ -28,8 +28,8 @@ using ForestAggregate =
                        std::conditional_t<aggregate == scalar::TreeAggregate::max, ForestMax, ForestSum>>;  // an average is a sum first
 
 /// Calls finish(row, scores) for each row of the share, with scores[targets].
-template <ForestDesigns designs, int id_bytes, class Aggregate, class T, class X, class Finish>
-inline void for_each_row(Share share, Tensor<const X> x, const FlatForest<T>& forest, uint8_t* scratch, Finish finish) {
+template <ForestDesigns designs, int id_bytes, class Aggregate, class T, class Word, class X, class Finish>
+inline void for_each_row(Share share, Tensor<const X> x, const FlatForest<T, Word>& forest, uint8_t* scratch, Finish finish) {
   const contract::ForestShape& s = forest.shape;
   const int64_t width = x.shape[1], rows = x.shape[0];
   auto* const scores = reinterpret_cast<T*>(scratch);
@@ -65,8 +65,8 @@ inline void for_each_row(Share share, Tensor<const X> x, const FlatForest<T>& fo
 
 /// y[row, target] as scalar::tree_regressor computes it, which see; of `parts`, the numbers of trees and base values are used.
 /// scratch: contract::forest_scratch bytes, of this share.
-template <int64_t bytes_from, int64_t bits_from, int id_bytes, scalar::TreeAggregate aggregate, class T, class Y, class X>
-void forest_regressor(Share share, Tensor<Y> y, Tensor<const X> x, FlatForest<T> forest, scalar::Forest<T> parts, uint8_t* scratch,
+template <int64_t bytes_from, int64_t bits_from, int id_bytes, scalar::TreeAggregate aggregate, class T, class Word, class Y, class X>
+void forest_regressor(Share share, Tensor<Y> y, Tensor<const X> x, FlatForest<T, Word> forest, scalar::Forest<T> parts, uint8_t* scratch,
                       scalar::TreeParams params) {
   detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(
       share, x, forest, scratch,
@@ -75,9 +75,9 @@ void forest_regressor(Share share, Tensor<Y> y, Tensor<const X> x, FlatForest<T>
 
 /// classes[row] and y[row, class] as by scalar::tree_classifier. has: which classes have a weight in every row; null: those whose
 /// sum is greater than 0.
-template <int64_t bytes_from, int64_t bits_from, int id_bytes, scalar::TreeAggregate aggregate, class T, class X>
-void forest_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, FlatForest<T> forest, scalar::Forest<T> parts,
-                       const bool* has, uint8_t* scratch, scalar::TreeParams params) {
+template <int64_t bytes_from, int64_t bits_from, int id_bytes, scalar::TreeAggregate aggregate, class T, class Word, class X>
+void forest_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, FlatForest<T, Word> forest,
+                       scalar::Forest<T> parts, const bool* has, uint8_t* scratch, scalar::TreeParams params) {
   const int64_t n = params.targets;
   bool* const present = reinterpret_cast<bool*>(scratch + contract::forest_area(n * forest.shape.number_bytes));
   detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(

@@ -88,10 +88,10 @@ ONNXC_INLINE void spread_planes(const Bits* planes, int count, uint8_t* bytes) {
 }
 
 /// Scores of up to kBitRows rows: sums[target * kBitRows + row].
-template <int id_bytes, class Aggregate, class T, class X>
-inline const T* forest_bits(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, uint8_t* scratch) {
+template <int id_bytes, class Aggregate, class T, class Word, class X>
+inline const T* forest_bits(const FlatForest<T, Word>& forest, const X* x, int64_t row_elements, int64_t rows, uint8_t* scratch) {
   const contract::ForestShape& s = forest.shape;
-  using Key = typename FlatForest<T>::Key;
+  using Key = ForestKey<T>;
   auto* const keys = reinterpret_cast<Key*>(scratch);
   auto* const sums = reinterpret_cast<T*>(keys + contract::kForestByteRows);
   uint8_t *const ranks = reinterpret_cast<uint8_t*>(sums + s.targets * kBitRows), *const ids = ranks + s.columns * kBitRows;

@@ -32,11 +32,11 @@ inline void select_leaves(const int16_t* nodes, int64_t count, const uint8_t* ra
 }
 
 /// Scores of up to 64 rows: sums[target * 64 + row].
-template <int id_bytes, class Aggregate, class T, class X>
-inline const T* forest_bytes(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, uint8_t* scratch) {
+template <int id_bytes, class Aggregate, class T, class Word, class X>
+inline const T* forest_bytes(const FlatForest<T, Word>& forest, const X* x, int64_t row_elements, int64_t rows, uint8_t* scratch) {
   constexpr int64_t kRows = contract::kForestByteRows;
   const contract::ForestShape& s = forest.shape;
-  using Key = typename FlatForest<T>::Key;
+  using Key = ForestKey<T>;
   auto* const keys = reinterpret_cast<Key*>(scratch);
   auto* const sums = reinterpret_cast<T*>(keys + kRows);
   uint8_t *const ranks = reinterpret_cast<uint8_t*>(sums + s.targets * kRows), *const leaves = ranks + s.columns * kRows;

@@ -27,9 +27,16 @@ struct ForestColumn {
 };
 
 template <class T>
+using ForestKey = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+
+/// Word: of the nodes that are walked.
+template <class T, class Word>
 struct FlatForest {
-  using Key = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  /// Four to an inner node, breadth first, tree by tree: column, rank that must be exceeded to go right, left child, right child. A
+  /// For designs that walk. Two to a node, inner nodes and leaves together, breadth first, tree by tree, so that the two children of a node
+  /// are neighbours: contract::forest_test of its column and of the rank that must be exceeded to go right, and how far behind it its left
+  /// child is. For a leaf: forest_test of its number and the greatest rank, and 0.
+  const Word* walk = nullptr;
+  /// For the others; null: there are none. Four to an inner node, breadth first, tree by tree: column, rank, left child, right child. A
   /// child c >= 0 is an inner node of the tree, another one is leaf -1 - c.
   const int16_t* nodes = nullptr;
   const int32_t* first_node = nullptr;   ///< of each tree, and the end. A tree has at least one, and one leaf more.
@@ -37,7 +44,7 @@ struct FlatForest {
   const int32_t* tree_target = nullptr;  ///< the target of each tree, if leaves have one value; null: they have one for each target
   /// Four to a column: feature, first key, first test, and its number of keys with kForestNanRight and kForestSet.
   const int32_t* columns = nullptr;
-  const Key* keys = nullptr;  ///< as contract::forest_keys says
+  const ForestKey<T>* keys = nullptr;  ///< as contract::forest_keys says
   contract::ForestShape shape{};
 
   ForestColumn column(int64_t c) const {
@@ -63,7 +70,7 @@ ONNXC_INLINE void store_vector(void* p, V v) {
 /// The key of a value in that column: beyond all others where it is NaN.
 template <class T, class X>
 ONNXC_INLINE auto column_key(X value, bool nan_right) {
-  using Key = typename FlatForest<T>::Key;
+  using Key = ForestKey<T>;
   const T x = static_cast<T>(value);
   const Key nan = nan_right ? std::numeric_limits<Key>::max() - 1 : std::numeric_limits<Key>::min();  // the greatest fills up blocks
   return x != x ? nan : contract::forest_key(x);
@@ -115,9 +122,9 @@ inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, 
 }
 
 /// ranks[column * pitch + row] of `rows` rows, at most 64. The ranks of rows up to 64 are some number. keys: room for 64.
-template <class T, class X>
-inline void rank_rows(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, typename FlatForest<T>::Key* keys,
-                      uint8_t* ranks, int64_t pitch) {
+template <class T, class Word, class X>
+inline void rank_rows(const FlatForest<T, Word>& forest, const X* x, int64_t row_elements, int64_t rows, ForestKey<T>* keys, uint8_t* ranks,
+                      int64_t pitch) {
   int32_t feature = -1;
   bool nan_right = false;
   for (int64_t c = 0; c < forest.shape.columns; ++c) {
@@ -126,7 +133,7 @@ inline void rank_rows(const FlatForest<T>& forest, const X* x, int64_t row_eleme
       feature = column.feature;
       nan_right = column.nan_right;
       for (int64_t i = 0; i < rows; ++i) keys[i] = column_key<T>(x[i * row_elements + feature], nan_right);
-      for (int64_t i = rows; i < contract::kForestByteRows; ++i) keys[i] = std::numeric_limits<typename FlatForest<T>::Key>::min();
+      for (int64_t i = rows; i < contract::kForestByteRows; ++i) keys[i] = std::numeric_limits<ForestKey<T>>::min();
     }
     uint8_t* const to = ranks + c * pitch;
     if (column.count < contract::kForestKeyBlock && !column.is_set) {

@@ -89,8 +89,8 @@ inline void look_up(const float* values, int64_t leaves, const uint8_t* ids, int
 
 /// scores[target * pitch + row] takes the value of leaf ids[row] of a tree. Rows are a multiple of 64. The second bytes of numbers lie `pitch`
 /// after the first.
-template <int id_bytes, class Aggregate, class T>
-inline void add_values(const FlatForest<T>& forest, int64_t tree, const uint8_t* ids, int64_t rows, int64_t pitch, T* scores) {
+template <int id_bytes, class Aggregate, class T, class Word>
+inline void add_values(const FlatForest<T, Word>& forest, int64_t tree, const uint8_t* ids, int64_t rows, int64_t pitch, T* scores) {
   const int64_t first = forest.first_node[tree] + tree, leaves = forest.first_node[tree + 1] - forest.first_node[tree] + 1;
   const auto add = [&](const T* values, int64_t step, T* to) {
     if constexpr (sizeof(T) == 4 && id_bytes == 1 && kForestPairs > 0) {

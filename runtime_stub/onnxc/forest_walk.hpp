@@ -4,57 +4,79 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-/// The child of a node that a row of these ranks goes to.
-ONNXC_INLINE int64_t next_child(const int16_t* node, const uint8_t* ranks) {
-  const bool right = ranks[static_cast<uint16_t>(node[0])] > static_cast<uint8_t>(node[1]);
-  return node[2 + right];
+constexpr int kTreesAtOnce = 8;
+
+/// A word's byte, which g++ loads by itself; by a shift of the word it would take a register more.
+template <class Word>
+ONNXC_INLINE uint8_t byte_of(const Word* word, std::size_t byte) {
+  static_assert(std::endian::native == std::endian::little);
+  return reinterpret_cast<const uint8_t*>(word)[byte];
+}
+/// Of a column, or of a leaf.
+template <class Word>
+ONNXC_INLINE uint32_t number_of(const Word* node) {
+  return sizeof(Word) == 2 ? byte_of(node, 0) : node[0] & contract::kForestMostNumber<Word>;
 }
 
-/// leaves[tree]: the number of the leaf in which a row of these ranks ends. Children have greater numbers than their parent, and
-/// leaves negative ones, so a walk stays at the last node before its leaf until the others have come as far.
-template <class T>
-inline void walk_trees(const FlatForest<T>& forest, const uint8_t* ranks, uint16_t* leaves) {
-  constexpr int kAtOnce = 8;
-  const int64_t last = forest.shape.trees - 1;
-  for (int64_t tree = 0; tree <= last; tree += kAtOnce) {
-    const int16_t* root[kAtOnce];
-    int64_t at[kAtOnce] = {};
-    for (int i = 0; i < kAtOnce; ++i) root[i] = forest.nodes + 4 * int64_t{forest.first_node[tree + i < last ? tree + i : last]};
-    for (int64_t all = 0; all >= 0;) {
-      all = -1;
-      for (int i = 0; i < kAtOnce; ++i) {
-        asm("" : "+r"(at[i]));  // or g++ loads what lies there one step ahead, into registers of which there are too few
-        const int64_t child = next_child(root[i] + 4 * at[i], ranks);
-        at[i] = max_of(at[i], child);
-        all &= child;
-      }
-    }
-    for (int i = 0; i < kAtOnce && tree + i <= last; ++i)
-      leaves[tree + i] = static_cast<uint16_t>(-1 - next_child(root[i] + 4 * at[i], ranks));
+/// nodes[i]: from the root of a tree to the leaf in which a row of these ranks ends. A leaf leads to itself, so a walk that has ended waits
+/// for the others.
+template <class Word>
+ONNXC_INLINE void walk_trees(const Word* (&nodes)[kTreesAtOnce], const uint8_t* ranks) {
+  const Word* at[kTreesAtOnce];
+  for (int i = 0; i < kTreesAtOnce; ++i) {
+    at[i] = nodes[i];
+    asm("" : "+r"(at[i]));  // or g++ makes vectors of them, and keeps them in memory
   }
+  for (uint64_t links = 1; links != 0;) {
+    links = 0;
+    for (int i = 0; i < kTreesAtOnce; ++i) {
+      const Word link = at[i][1];
+      // forest_walk_scratch has room for short numbers of leaves.
+      const bool right = ranks[sizeof(Word) == 2 || link != 0 ? number_of(at[i]) : 0] > byte_of(at[i], sizeof(Word) - 1);
+      links |= link;
+      at[i] += 2 * (std::ptrdiff_t{link} + right);
+      asm("" : "+r"(at[i]), "+r"(links));  // or g++ reorders the steps of the trees and runs out of registers
+    }
+  }
+  for (int i = 0; i < kTreesAtOnce; ++i) nodes[i] = at[i];
 }
 
-/// The scores of one row.
-template <class Aggregate, class T, class X>
-inline void forest_row(const FlatForest<T>& forest, const X* x, uint8_t* scratch, T* scores) {
+/// The scores of one row. ranks: room for forest_walk_scratch bytes.
+template <class Aggregate, class T, class Word, class X>
+ONNXC_INLINE void forest_row(const FlatForest<T, Word>& forest, const X* x, uint8_t* ranks, T* scores) {
   const contract::ForestShape& s = forest.shape;
-  uint8_t* const ranks = scratch;
-  auto* const leaves = reinterpret_cast<uint16_t*>(scratch + contract::forest_area(s.columns));
   for (int64_t c = 0; c < s.columns; ++c) {
     const ForestColumn column = forest.column(c);
     ranks[c] = rank_of(column_key<T>(x[column.feature], column.nan_right), column, forest.keys + column.first_key);
   }
-  walk_trees(forest, ranks, leaves);
+  if (!contract::forest_is_wide(s))
+    std::memset(ranks + s.columns, 0, static_cast<std::size_t>(max_of(s.most_leaves - s.columns, int64_t{0})));
   for (int64_t t = 0; t < s.targets; ++t) scores[t] = Aggregate::template first<T>();
-  for (int64_t tree = 0; tree < s.trees; ++tree) {
-    const int64_t leaf = forest.first_node[tree] + tree + leaves[tree];
-    if (forest.tree_target != nullptr) {
-      T& score = scores[forest.tree_target[tree]];
+  int32_t target = 0;  // whose score is in a register
+  T score = scores[0];
+  for (int64_t tree = 0; tree < s.trees; tree += kTreesAtOnce) {
+    const int64_t trees = min_of(s.trees - tree, int64_t{kTreesAtOnce});
+    const Word* nodes[kTreesAtOnce];
+    for (int i = 0; i < kTreesAtOnce; ++i) {
+      const int64_t one = tree + min_of(int64_t{i}, trees - 1);
+      nodes[i] = forest.walk + 2 * contract::forest_walk_root(forest.first_node[one], one);
+    }
+    walk_trees(nodes, ranks);
+    for (int64_t i = 0; i < trees; ++i) {
+      const int64_t leaf = forest.first_node[tree + i] + tree + i + number_of(nodes[i]);
+      if (forest.tree_target == nullptr && s.targets > 1) {
+        for (int64_t t = 0; t < s.targets; ++t) scores[t] = Aggregate::next(scores[t], forest.values[leaf * s.targets + t]);
+        continue;
+      }
+      if (forest.tree_target != nullptr && forest.tree_target[tree + i] != target) {
+        scores[target] = score;
+        target = forest.tree_target[tree + i];
+        score = scores[target];
+      }
       score = Aggregate::next(score, forest.values[leaf]);
-    } else {
-      for (int64_t t = 0; t < s.targets; ++t) scores[t] = Aggregate::next(scores[t], forest.values[leaf * s.targets + t]);
     }
   }
+  if (forest.tree_target != nullptr || s.targets == 1) scores[target] = score;
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::detail

@@ -102,15 +102,18 @@ std::vector<T> rows_of(int64_t rows, Grower& grower, std::mt19937& random) {
 }
 
 /// The tables as a kernel reads them.
-template <class T>
+template <class T, class Word>
 struct Flat {
+  std::vector<Word> walk;
   std::vector<T> values;
-  std::vector<typename FlatForest<T>::Key> keys;
-  FlatForest<T> forest;
+  std::vector<ForestKey<T>> keys;
+  FlatForest<T, Word> forest;
   explicit Flat(const FlatTables& t)
-      : values(t.values.begin(), t.values.end()),
+      : walk(t.walk.begin(), t.walk.end()),
+        values(t.values.begin(), t.values.end()),
         keys(t.keys.begin(), t.keys.end()),
-        forest{.nodes = t.nodes.data(),
+        forest{.walk = walk.data(),
+               .nodes = t.nodes.data(),
                .first_node = t.first_node.data(),
                .values = values.data(),
                .tree_target = t.tree_target.empty() ? nullptr : t.tree_target.data(),
@@ -119,10 +122,10 @@ struct Flat {
                .shape = t.shape} {}
 };
 
-template <class T, TreeAggregate aggregate, int id_bytes, ForestDesigns designs>
+template <class T, class Word, TreeAggregate aggregate, int id_bytes, ForestDesigns designs>
 void check_design(const TreeTables& tables, const FlatTables& flat, const std::vector<T>& x, int64_t targets,
                   const std::vector<T>& expected) {
-  const Flat<T> f(flat);
+  const Flat<T, Word> f(flat);
   const auto rows = static_cast<int64_t>(x.size()) / kFeatures;
   const int64_t bytes = contract::forest_scratch(flat.shape, kVectorFloats, designs.bytes_from != ForestDesigns::kNever,
                                                  designs.bits_from != ForestDesigns::kNever);
@@ -131,7 +134,7 @@ void check_design(const TreeTables& tables, const FlatTables& flat, const std::v
     for (int i = 0; i < threads; ++i) {
       std::vector<uint8_t> memory(static_cast<std::size_t>(bytes + 128), 0xab);
       uint8_t* const scratch = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-      forest_regressor<designs.bytes_from, designs.bits_from, id_bytes, aggregate, T>(
+      forest_regressor<designs.bytes_from, designs.bits_from, id_bytes, aggregate, T, Word>(
           Share{i, threads}, Tensor<T>{y.data(), {rows, targets}}, Tensor<const T>{x.data(), {rows, kFeatures}}, f.forest,
           {.trees = static_cast<int64_t>(tables.roots.size())}, scratch, {.targets = targets, .aggregate = aggregate});
       for (const uint8_t* p = scratch + bytes; p < memory.data() + memory.size(); ++p) REQUIRE(*p == 0xab);
@@ -169,14 +172,16 @@ void check_forest(const Recipe& recipe, unsigned seed) {
     scalar::tree_regressor(Share{}, Tensor<T>{expected.data(), {rows, recipe.targets}}, Tensor<const T>{x.data(), {rows, kFeatures}}, model,
                            scores.data(), has.get(), {.targets = recipe.targets, .aggregate = aggregate});
     constexpr int64_t kNever = ForestDesigns::kNever;
-    const auto all = [&]<int id_bytes>() {
-      check_design<T, aggregate, id_bytes, ForestDesigns{kNever, kNever}>(tables, *flat, x, recipe.targets, expected);
-      check_design<T, aggregate, id_bytes, ForestDesigns{1, kNever}>(tables, *flat, x, recipe.targets, expected);
-      check_design<T, aggregate, id_bytes, ForestDesigns{1, 1}>(tables, *flat, x, recipe.targets, expected);
-      check_design<T, aggregate, id_bytes, ForestDesigns{8, 100}>(tables, *flat, x, recipe.targets, expected);
+    const auto all = [&]<class Word, int id_bytes>() {
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{kNever, kNever}>(tables, *flat, x, recipe.targets, expected);
+      if (flat->nodes.empty()) return;
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, kNever}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, 1}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{8, 100}>(tables, *flat, x, recipe.targets, expected);
     };
-    if (contract::forest_id_bytes(flat->shape) == 1) all.template operator()<1>();
-    else all.template operator()<2>();
+    if (!contract::forest_is_wide(flat->shape)) all.template operator()<uint16_t, 1>();
+    else if (contract::forest_id_bytes(flat->shape) == 1) all.template operator()<uint32_t, 1>();
+    else all.template operator()<uint32_t, 2>();
   }
 }
 
@@ -195,6 +200,8 @@ TEST_CASE("forest: designs agree with a walk") {
 TEST_CASE("forest: trees of many leaves") {
   check_forest<float, TreeAggregate::sum>({.trees = 4, .depth = 11, .grid = false, .modes = {TreeMode::lt}}, 7);
   check_forest<float, TreeAggregate::sum>({.trees = 3, .depth = 9, .targets = 2, .modes = kAllModes}, 8);
+  check_forest<float, TreeAggregate::sum>({.trees = 1200, .depth = 4, .grid = false, .modes = kAllModes}, 10);  // of many columns
+  check_forest<float, TreeAggregate::sum>({.trees = 3, .depth = 22, .grid = false}, 11);                        // more than blocks take
 }
 TEST_CASE("forest: in f64") {
   check_forest<double, TreeAggregate::sum>({.trees = 9, .depth = 6, .targets = 2, .grid = false, .modes = kAllModes}, 9);

@@ -203,7 +203,13 @@ TEST_CASE("contract: forests") {
   const ForestShape shape{.trees = 10, .columns = 3, .tests = 100, .most_leaves = 20, .targets = 2, .number_bytes = 4};
   CHECK(forest_id_bytes(shape) == 1);
   CHECK(by_lanes(forest_bit_rows) == ByLanes{128, 256, 512});
-  CHECK(forest_walk_scratch(shape) == 64 + 64);
+  CHECK((forest_test<uint16_t>(3, 255) == 0xff03 && forest_test<uint32_t>(70000, 2) == 0x02011170));
+  CHECK((!forest_is_wide(shape) && forest_walk_scratch(shape) == 64));
+  ForestShape large = shape;
+  large.most_leaves = 256;
+  CHECK((!forest_is_wide(large) && forest_walk_scratch(large) == 256));
+  large.most_leaves = 257;
+  CHECK((forest_is_wide(large) && forest_walk_scratch(large) == 64));
   CHECK(forest_bytes_scratch(shape) == 64 * (4 + 3 + 40 + 8));
   CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) ==
         ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});

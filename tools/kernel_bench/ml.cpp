@@ -42,8 +42,9 @@ Forest<float> forest(Data& d, int64_t trees, int depth) {
 }
 
 /// The same as a flat forest: one column for each feature, of 100 thresholds.
-FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
+FlatForest<float, uint16_t> flat_forest(Data& d, int64_t trees, int depth) {
   const int32_t inner = (1 << depth) - 1, leaves = inner + 1, keys = 100, room = static_cast<int32_t>(contract::forest_keys(keys));
+  std::vector<uint16_t> walk;
   std::vector<int16_t> nodes;
   std::vector<int32_t> first_node, targets, columns, key_list;
   for (int32_t tree = 0; tree < trees; ++tree) {
@@ -52,7 +53,11 @@ FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
     for (int32_t i = 0; i < inner; ++i) {
       for (int32_t member : {static_cast<int32_t>((tree + 7 * i) % kFeatures), 37 * (tree + i) % keys, 2 * i + 1, 2 * i + 2})
         nodes.push_back(static_cast<int16_t>(nodes.size() % 4 > 1 && member >= inner ? -1 - (member - inner) : member));
+      walk.insert(walk.end(),
+                  {contract::forest_test<uint16_t>((tree + 7 * i) % kFeatures, 37 * (tree + i) % keys), static_cast<uint16_t>(i + 1)});
     }
+    for (int32_t leaf = 0; leaf < leaves; ++leaf)
+      walk.insert(walk.end(), {contract::forest_test<uint16_t>(leaf, contract::kForestRanks), 0});
   }
   first_node.push_back(static_cast<int32_t>(trees) * inner);
   for (int32_t c = 0; c < kFeatures; ++c) {
@@ -63,6 +68,7 @@ FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
     contract::lay_out_forest_keys(ascending.data(), keys, INT32_MAX, key_list.data() + c * room);
   }
   return {
+      .walk = d.copy(walk),
       .nodes = d.copy(nodes),
       .first_node = d.copy(first_node),
       .values = d.numbers(trees * leaves),
@@ -78,10 +84,11 @@ template <int64_t bytes_from, int64_t bits_from>
 void add_flat(Suite& suite, const char* shape, int64_t rows) {
   using scalar::TreeAggregate;
   suite.add("forest_regressor", shape, {static_cast<double>(rows) * 100 * 6.0}, [rows](Data& d) {
-    const FlatForest<float> f = flat_forest(d, 100, 6);
+    const FlatForest<float, uint16_t> f = flat_forest(d, 100, 6);
     return [f, x = d.in({rows, kFeatures}), y = d.out({rows, kClasses}),
             scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, true, true))] {
-      forest_regressor<bytes_from, bits_from, 1, TreeAggregate::sum, float>({}, y, x, f, {.trees = 100}, scratch, {.targets = kClasses});
+      forest_regressor<bytes_from, bits_from, 1, TreeAggregate::sum, float, uint16_t>({}, y, x, f, {.trees = 100}, scratch,
+                                                                                      {.targets = kClasses});
     };
   });
 }
@@ -134,11 +141,11 @@ void add_ml(Suite& suite) {
   add_flat<1, kNever>(suite, "64x100_trees_of_6", 64);
   add_flat<1, 1>(suite, "512x100_trees_of_6", 512);
   suite.add("forest_classifier", "16x100_trees_of_6", {kRows * 100 * 6.0}, [](Data& d) {
-    const FlatForest<float> f = flat_forest(d, 100, 6);
+    const FlatForest<float, uint16_t> f = flat_forest(d, 100, 6);
     return [f, x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
             scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, true, true))] {
-      forest_classifier<8, 200, 1, TreeAggregate::sum, float>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch,
-                                                              {.targets = kClasses});
+      forest_classifier<8, 200, 1, TreeAggregate::sum, float, uint16_t>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch,
+                                                                        {.targets = kClasses});
     };
   });
   suite.add("scalar_svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {

@@ -23,7 +23,7 @@ struct ForestDesigns {
 ForestDesigns choose_designs(const Target& target, const FlatTables& tables, const Dim& rows) {
   const ForestCosts& costs = target.machine->forest;
   const contract::ForestShape& s = tables.shape;
-  const auto nodes = static_cast<double>(tables.nodes.size() / 4);
+  const auto nodes = static_cast<double>(tables.first_node.back());
   const double search = static_cast<double>(s.columns) * costs.search, row = tables.steps + search;
   const double values = static_cast<double>(s.trees) * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
@@ -34,11 +34,11 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   // A block costs the same however few rows it has, but for what is done for each row.
   ForestDesigns designs;
   const double bytes_from = std::ceil(byte_block / row);
-  if (bytes_from <= byte_rows) designs.bytes_from = static_cast<int64_t>(bytes_from);
+  if (bytes_from <= byte_rows && !tables.nodes.empty()) designs.bytes_from = static_cast<int64_t>(bytes_from);
   const double before = std::min(row, byte_block / byte_rows);
   if (before > bit_row) {
     const double bits_from = std::ceil(bit_block / (before - bit_row));
-    const bool fits = contract::forest_bits_scratch(s, target.vector_floats) <= 4 * target.workspace_bytes();
+    const bool fits = !tables.nodes.empty() && contract::forest_bits_scratch(s, target.vector_floats) <= 4 * target.workspace_bytes();
     if (fits && bits_from <= static_cast<double>(contract::forest_bit_rows(target.vector_floats)))
       designs.bits_from = static_cast<int64_t>(bits_from);
   }
@@ -56,13 +56,16 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
 }
 
 /// onnxc::FlatForest{...}
-NamedArgs flat_args(KernelQuery& l, const FlatTables& tables) {
+NamedArgs flat_args(KernelQuery& l, const FlatTables& tables, bool blocks) {
   const bool doubles = tables.shape.number_bytes == 8;
-  NamedArgs args{
-      {"nodes", l.weights("nodes", ElementType::I16, tables.nodes)},
-      {"first_node", l.weights("first_node", ElementType::I32, tables.first_node)},
-      {"values", doubles ? l.weights("values", ElementType::F64, tables.values)
-                         : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end()))}};
+  NamedArgs args{{"walk", contract::forest_is_wide(tables.shape)
+                              ? l.weights("walk", ElementType::U32, tables.walk)
+                              : l.weights("walk", ElementType::U16, std::vector<uint16_t>(tables.walk.begin(), tables.walk.end()))}};
+  if (blocks) args.emplace_back("nodes", l.weights("nodes", ElementType::I16, tables.nodes));
+  args.emplace_back("first_node", l.weights("first_node", ElementType::I32, tables.first_node));
+  args.emplace_back("values", doubles
+                                  ? l.weights("values", ElementType::F64, tables.values)
+                                  : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end())));
   if (!tables.tree_target.empty()) args.emplace_back("tree_target", l.weights("tree_target", ElementType::I32, tables.tree_target));
   args.emplace_back("columns", l.weights("columns", ElementType::I32, tables.columns));
   args.emplace_back("keys", doubles ? l.weights("keys", ElementType::I64, tables.keys)
@@ -97,9 +100,12 @@ void consider_fast_forest(KernelQuery& l, const ForestCall& forest) {
     StepBuilder call = l.call(row);
     call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
     call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
-    call.template_arg(doubles ? ElementType::F64 : ElementType::F32).tensor(forest.y);
+    call.template_arg(doubles ? ElementType::F64 : ElementType::F32);
+    call.template_arg(contract::forest_is_wide(s) ? ElementType::U32 : ElementType::U16).tensor(forest.y);
     if (forest.is_classifier) call.pointer(l.out(0));
-    call.tensor(forest.x).params(flat_args(l, *tables)).params(forest_args(l, *forest.tables, false));
+    call.tensor(forest.x)
+        .params(flat_args(l, *tables, designs.bytes_from != kNever || designs.bits_from != kNever))
+        .params(forest_args(l, *forest.tables, false));
     if (forest.is_classifier) {
       if (tables->has.empty()) call.null(ElementType::Bool);
       else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables->has.begin(), tables->has.end())));

@@ -19,10 +19,11 @@ bool is_leaf(const TreeTables& trees, int32_t node) {
 
 /// A tree as a list, breadth first: its inner nodes and its leaves are numbered as they come.
 struct ListedTree {
-  std::vector<FlatTest> tests;
-  std::vector<int32_t> left, right;  ///< of each inner node, as FlatForest::nodes has them
-  std::vector<int32_t> leaves;       ///< nodes of TreeTables
-  int64_t depths = 0;                ///< summed over the leaves
+  std::vector<FlatTest> tests;  ///< of its inner nodes; of a tree that is a leaf, none
+  /// Of all nodes: inner node k, or leaf l as -1 - l. Those that k leads to are at 2 k + 1 and 2 k + 2.
+  std::vector<int32_t> order;
+  std::vector<int32_t> leaves;  ///< nodes of TreeTables
+  int64_t depths = 0;           ///< summed over the leaves
 };
 
 /// Empty if it has more leaves than the tables can number.
@@ -33,27 +34,24 @@ std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& te
     int64_t depth;
   };
   std::vector<Entry> queue{{root, 0}};
-  std::vector<int32_t> number;
   for (std::size_t at = 0; at < queue.size(); ++at) {
     const auto [node, depth] = queue[at];
     if (is_leaf(trees, node)) {
-      if (tree.leaves.size() >= contract::kForestLeaves) return std::nullopt;
-      number.push_back(-1 - static_cast<int32_t>(tree.leaves.size()));
+      if (tree.leaves.size() >= contract::kForestMostNumber<uint32_t>) return std::nullopt;
+      tree.order.push_back(-1 - static_cast<int32_t>(tree.leaves.size()));
       tree.leaves.push_back(node);
       tree.depths += depth;
       continue;
     }
-    number.push_back(static_cast<int32_t>(tree.tests.size()));
+    tree.order.push_back(static_cast<int32_t>(tree.tests.size()));
     tree.tests.push_back(tests.test(node));
     queue.push_back({tree.tests.back().left, depth + 1});
     queue.push_back({tree.tests.back().right, depth + 1});
-    if (queue.size() > 2 * contract::kForestLeaves) return std::nullopt;
+    if (queue.size() > 2 * std::size_t{contract::kForestMostNumber<uint32_t>}) return std::nullopt;
   }
-  if (tree.tests.empty()) tree.leaves.push_back(root);  // a tree that is a leaf gets a node that leads to it either way
-  // Inner node k has queued entries 2 k + 1 and 2 k + 2.
-  for (std::size_t k = 0; k < tree.tests.size(); ++k) {
-    tree.left.push_back(number[2 * k + 1]);
-    tree.right.push_back(number[2 * k + 2]);
+  if (tree.tests.empty()) {  // a tree that is a leaf gets a node that leads to it either way
+    tree.order = {0, -1, -2};
+    tree.leaves.push_back(root);
   }
   return tree;
 }
@@ -195,6 +193,35 @@ class Values {
   const FlatRequest& request_;
 };
 
+/// FlatForest::walk, nodes and first_node.
+void lay_out_nodes(const std::vector<ListedTree>& forest, const Columns& columns, FlatTables& tables) {
+  const bool wide = contract::forest_is_wide(tables.shape), blocks = tables.shape.most_leaves <= contract::kForestBlockLeaves;
+  const auto walk = [&](int64_t number, int64_t rank, std::size_t link) {
+    const auto test = wide ? contract::forest_test<uint32_t>(number, rank) : contract::forest_test<uint16_t>(number, rank);
+    tables.walk.insert(tables.walk.end(), {static_cast<uint32_t>(test), static_cast<uint32_t>(link)});
+  };
+  std::size_t before = 0;  // tests of the trees before
+  int32_t first = 0;
+  for (const ListedTree& tree : forest) {
+    tables.first_node.push_back(first);
+    for (std::size_t at = 0; at < tree.order.size(); ++at) {
+      if (tree.order[at] < 0) {
+        walk(-1 - tree.order[at], contract::kForestRanks, 0);
+        continue;
+      }
+      const auto k = static_cast<std::size_t>(tree.order[at]);
+      const Columns::Place place = tree.tests.empty() ? Columns::Place{} : columns.place(before + k);
+      walk(place.column, place.rank, 2 * k + 1 - at);
+      if (!blocks) continue;
+      for (int64_t member : {place.column, place.rank, int64_t{tree.order[2 * k + 1]}, int64_t{tree.order[2 * k + 2]}})
+        tables.nodes.push_back(static_cast<int16_t>(static_cast<uint16_t>(member)));
+    }
+    before += tree.tests.size();
+    first += static_cast<int32_t>(tree.order.size() / 2);
+  }
+  tables.first_node.push_back(first);
+}
+
 }  // namespace
 
 std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& request) {
@@ -220,17 +247,7 @@ std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& re
   }
   shape.trees = static_cast<int64_t>(forest.size());
   if (forest.empty() || !columns.lay_out(tables) || !Values(trees, request).lay_out(forest, tables)) return std::nullopt;
-  std::size_t number = 0;
-  for (const ListedTree& tree : forest) {
-    tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
-    if (tree.tests.empty()) tables.nodes.insert(tables.nodes.end(), {0, 0, -1, -2});
-    for (std::size_t k = 0; k < tree.tests.size(); ++k) {
-      const auto [column, rank] = columns.place(number++);
-      for (int64_t member : {column, rank, int64_t{tree.left[k]}, int64_t{tree.right[k]}})
-        tables.nodes.push_back(static_cast<int16_t>(static_cast<uint16_t>(member)));
-    }
-  }
-  tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
+  lay_out_nodes(forest, columns, tables);
   return tables;
 }
 

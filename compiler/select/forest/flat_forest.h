@@ -10,6 +10,7 @@ namespace onnxc {
 
 /// Members as in onnxc::FlatForest, which describes them.
 struct FlatTables {
+  std::vector<uint32_t> walk;  ///< words of 16 bits unless contract::forest_is_wide
   std::vector<int16_t> nodes;
   std::vector<int32_t> first_node, tree_target, columns;
   std::vector<double> values;

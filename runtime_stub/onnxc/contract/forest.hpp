@@ -8,8 +8,21 @@ namespace onnxc::inline ONNXC_ISA::contract {
 constexpr int32_t kForestRanks = 255;
 /// Beside the number of thresholds of a column: NaN exceeds all of them; they are a set.
 constexpr int32_t kForestNanRight = 256, kForestSet = 512;
-/// Children are indices of 16 bits: inner nodes from 0 on, leaf i as -1 - i.
-constexpr int64_t kForestLeaves = 32768;
+/// Leaves of a tree at most, for designs that take rows by blocks: children are indices of 16 bits, inner nodes from 0 on, leaf i as -1 - i.
+constexpr int64_t kForestBlockLeaves = 32768;
+
+/// A node that is walked has two words of 16 bits where columns and leaves have numbers of 8, or else two of 32 bits. The first has the
+/// number in its lower bits and a rank in its upper 8.
+template <class Word>
+constexpr int kForestNumberBits = 8 * static_cast<int>(sizeof(Word)) - 8;
+template <class Word>
+constexpr Word kForestMostNumber = static_cast<Word>((Word{1} << kForestNumberBits<Word>)-1);
+template <class Word>
+constexpr Word forest_test(int64_t number, int64_t rank) {
+  return static_cast<Word>(number | rank << kForestNumberBits<Word>);
+}
+/// Where the walk of a tree starts, in nodes: those before it have one leaf more than inner nodes.
+constexpr int64_t forest_walk_root(int64_t first_node, int64_t tree) { return 2 * first_node + tree; }
 /// The integer by which a number is compared: of the same order, but that -0 is before 0. NaN has none.
 constexpr int32_t forest_key(float x) {
   const auto bits = __builtin_bit_cast(int32_t, x);
@@ -52,15 +65,17 @@ struct ForestShape {
   int64_t number_bytes;  ///< of a score: 4 or 8
 };
 
-/// Bytes of a leaf's number.
+/// Whether nodes that are walked have words of 32 bits.
+constexpr bool forest_is_wide(const ForestShape& s) { return max(s.columns, s.most_leaves) > kForestMostNumber<uint16_t> + 1; }
+/// Bytes of a leaf's number in a block.
 constexpr int64_t forest_id_bytes(const ForestShape& s) { return s.most_leaves > 256 ? 2 : 1; }
 
 constexpr int64_t forest_area(int64_t bytes) { return round_up(bytes, 64); }
 
 // Areas of the scratch memory, in their order.
 
-/// A row at a time: its ranks, and the leaf of each tree.
-constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area(s.columns) + forest_area(2 * s.trees); }
+/// A row at a time: its ranks. Numbers of leaves are taken for columns where they have 8 bits.
+constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area(max(s.columns, forest_is_wide(s) ? 0 : s.most_leaves)); }
 /// Keys of a feature; ranks; the leaf below each node; sums.
 constexpr int64_t forest_bytes_scratch(const ForestShape& s) {
   return kForestByteRows * (s.number_bytes + s.columns + 2 * s.most_leaves * forest_id_bytes(s) + s.targets * s.number_bytes);

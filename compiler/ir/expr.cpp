@@ -182,29 +182,52 @@ int64_t operations(const Expr& expr) {
   return count;
 }
 
-bool is_vectorisable(const Expr& expr) {
-  for (const Expr::Term& t : expr.terms) {
-    if (t.type == ElementType::F32) continue;
-    if (t.type != ElementType::Bool || t.kind != Expr::Kind::Apply) return false;
-    if (is_cast(t.fn)) return false;
+bool has_lanes(ElementType type) {
+  switch (type) {
+    case ElementType::F32:
+    case ElementType::I8:
+    case ElementType::U8:
+    case ElementType::I16:
+    case ElementType::U16:
+    case ElementType::I32: return true;
+    default: return false;
   }
-  return std::none_of(expr.terms.begin(), expr.terms.end(),
-                      [](const Expr::Term& t) {
-                        if (t.kind != Expr::Kind::Apply) return false;
-                        if (is_cast(t.fn)) return true;
-                        switch (t.fn) {  // no vector overload
-                          case Fn::Mod:
-                          case Fn::Fmod:
-                          case Fn::BitAnd:
-                          case Fn::BitOr:
-                          case Fn::BitXor:
-                          case Fn::BitNot:
-                          case Fn::ShiftLeft:
-                          case Fn::ShiftRight: return true;
-                          default: return false;
-                        }
-                      }) &&
-         expr.type() == ElementType::F32;
+}
+
+namespace {
+
+bool has_vector_overload(Fn fn) {
+  switch (fn) {
+    case Fn::Mod:
+    case Fn::Fmod:
+    case Fn::BitAnd:
+    case Fn::BitOr:
+    case Fn::BitXor:
+    case Fn::BitNot:
+    case Fn::ShiftLeft:
+    case Fn::ShiftRight: return false;
+    default: return true;
+  }
+}
+
+bool is_vectorisable(const Expr& expr, const Expr::Term& term) {
+  const auto each_argument = [&](auto holds) {
+    return std::ranges::all_of(term.args, [&](int a) { return a < 0 || holds(expr.terms[static_cast<std::size_t>(a)].type); });
+  };
+  switch (term.kind) {
+    case Expr::Kind::Input: return has_lanes(term.type);
+    case Expr::Kind::Constant: return term.type == ElementType::F32;
+    case Expr::Kind::Apply: break;
+  }
+  if (is_cast(term.fn)) return term.fn == Fn::Cast && has_lanes(term.type) && each_argument(has_lanes);
+  return (term.type == ElementType::F32 || term.type == ElementType::Bool) && has_vector_overload(term.fn) &&
+         each_argument([](ElementType type) { return type == ElementType::F32 || type == ElementType::Bool; });
+}
+
+}  // namespace
+
+bool is_vectorisable(const Expr& expr) {
+  return has_lanes(expr.type()) && std::ranges::all_of(expr.terms, [&](const Expr::Term& term) { return is_vectorisable(expr, term); });
 }
 
 uint64_t to_bits(ElementType type, double value) {

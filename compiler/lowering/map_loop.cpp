@@ -54,7 +54,7 @@ void KernelQuery::map_loop(const Expr& expr, View y, const std::vector<View>& x)
     if (k == 0) operands[0].pointer.writes = true;
     const ElementType element = k == 0 ? y.element : x[k - 1].element;
     operands.back().pointer.as = element;
-    vectors = vectors && operands.back().form != "Strided" && (k == 0 ? operands[0].form == "Stream" : true) && element == ElementType::F32;
+    vectors = vectors && operands.back().form != "Strided" && (k == 0 ? operands[0].form == "Stream" : true) && has_lanes(element);
   }
   StepBuilder step = call(vectors ? "map" : "map_scalar");
   step.template_arg(ExprType{lowerer_.add_expr(expr)}).dims(shape);

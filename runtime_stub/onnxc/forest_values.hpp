@@ -1,6 +1,7 @@
 // The values of leaves, looked up by their numbers, and how they become scores.
 #pragma once
 #include "forest_ranks.hpp"
+#include "vec_integers.hpp"
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
@@ -46,27 +47,6 @@ constexpr int kForestPairs = 4;
 constexpr int kForestPairs = 0;
 #endif
 
-#if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
-ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {
-  typedef int64_t Pair __attribute__((vector_size(16)));
-  Pair bytes{};
-  if constexpr (Vec::width == 16) {
-    bytes = load_vector<Pair>(ids);
-  } else {
-    int64_t low = 0;
-    std::memcpy(&low, ids, sizeof low);
-    bytes[0] = low;
-  }
-  return IntVec{x86::widen_bytes((x86::Bytes)bytes)} & IntVec::all(255);
-}
-#else
-ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {
-  IntVec id{};
-  for (int i = 0; i < Vec::width; ++i) id.raw[i] = ids[i];
-  return id;
-}
-#endif
-
 /// to[row] takes values[ids[row]], where ids are less than `leaves`, at most 2 * pairs vectors of them. Rows are a multiple of 64.
 template <int pairs, class Aggregate>
 inline void look_up(const float* values, int64_t leaves, const uint8_t* ids, int64_t rows, float* to) {
@@ -79,7 +59,7 @@ inline void look_up(const float* values, int64_t leaves, const uint8_t* ids, int
     high[k] = load(k * kPair + Vec::width);
   }
   for (int64_t row = 0; row < rows; row += Vec::width) {
-    const IntVec id = load_ids(ids + row);
+    const IntVec id = load_whole(ids + row).lanes;
     Vec value = pick(low[0], high[0], from_bits(id));
     ONNXC_UNROLL
     for (int k = 1; k < pairs; ++k) value = select(IntVec::all(k * kPair - 1) < id, pick(low[k], high[k], from_bits(id)), value);

@@ -12,7 +12,7 @@
 // Arrays need no more alignment than that of their elements.
 #pragma once
 #include "types.hpp"
-#include "vec.hpp"
+#include "vec_integers.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -46,27 +46,11 @@ ONNXC_INLINE const int8_t* address_of(Codes row) { return row.codes; }
 
 namespace detail {
 
-typedef uint16_t Halves __attribute__((vector_size(2 * Vec::width)));
-typedef int16_t SignedHalves __attribute__((vector_size(2 * Vec::width)));
-using Word = std::conditional_t<Vec::width == 4, int32_t, int64_t>;
-typedef Word Words __attribute__((vector_size(16)));
-typedef int8_t SignedBytes __attribute__((vector_size(Vec::width)));
-
 template <class Raw, class T>
 ONNXC_INLINE Raw load_raw(const T* p) {
   Raw raw;
   __builtin_memcpy(&raw, p, sizeof raw);
   return raw;
-}
-
-/// Vec::width integers of 16 bits, widened. By name where g++ 12 splits a conversion of vectors into single elements.
-template <class T>
-ONNXC_INLINE IntVec load_unsigned(const T* p) {
-#if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
-  return {(IntVec::Raw)x86::widen_unsigned(load_raw<x86::Halves>(p))};
-#else
-  return {(IntVec::Raw) __builtin_convertvector(load_raw<Halves>(p), IntVec::Unsigned)};
-#endif
 }
 
 /// Floats of binary16 by integer operations alone. The exponent moves by 112, or by twice that for infinity and NaN.
@@ -83,28 +67,17 @@ ONNXC_INLINE Vec widen_halves(IntVec code) {
 }  // namespace detail
 
 /// Vec::width elements from p on.
-ONNXC_INLINE Vec widen(const bfloat16* p) { return from_bits(detail::load_unsigned(p) << 16); }
+ONNXC_INLINE Vec widen(const bfloat16* p) { return from_bits(load_whole(&p->bits).lanes << 16); }
 ONNXC_INLINE Vec widen(const float16* p) {
 #if defined(__F16C__) && defined(__AVX__) && !defined(ONNXC_NO_INTRINSICS)
   return {x86::widen_halves(detail::load_raw<x86::Halves>(p))};
 #elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
   return {vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&p->bits)))};
 #else
-  return detail::widen_halves(detail::load_unsigned(p));
+  return detail::widen_halves(load_whole(&p->bits).lanes);
 #endif
 }
-ONNXC_INLINE Vec widen(const int8_t* p) {
-#if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
-  if constexpr (Vec::width == 16) return to_float({x86::widen_bytes(detail::load_raw<x86::Bytes>(p))});
-  else
-    return to_float({x86::widen_bytes(
-        (x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
-#else
-  // In two steps: in one, GCC converts such vectors element by element.
-  const auto halves = __builtin_convertvector(detail::load_raw<detail::SignedBytes>(p), detail::SignedHalves);
-  return to_float({__builtin_convertvector(halves, IntVec::Raw)});
-#endif
-}
+ONNXC_INLINE Vec widen(const int8_t* p) { return to_float(load_whole(p).lanes); }
 
 /// The elements of a row from column j on.
 ONNXC_INLINE Vec load(const float* row, int64_t j) { return Vec::load(row + j); }

@@ -12,6 +12,11 @@ typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
 typedef short Halves __attribute__((vector_size(2 * kVectorFloats)));
 typedef int32_t Ints __attribute__((vector_size(4 * kVectorFloats)));
 typedef char Bytes __attribute__((vector_size(16)));  // the first kVectorFloats of them
+/// Integers of 8 and 16 bits, of which the first kVectorFloats are widened.
+typedef int8_t SignedBytes __attribute__((vector_size(16)));
+typedef uint8_t UnsignedBytes __attribute__((vector_size(16)));
+typedef int16_t SignedHalves __attribute__((vector_size(kVectorFloats > 8 ? 32 : 16)));
+typedef uint16_t UnsignedHalves __attribute__((vector_size(kVectorFloats > 8 ? 32 : 16)));
 
 #if defined(__AVX512F__)
 
@@ -40,8 +45,12 @@ ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Flo
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return __builtin_ia32_rcp14ps512_mask(x, Floats{}, kAll); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) { return __builtin_ia32_vpermt2varps512_mask(index, low, high, kAll); }
-ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd512_mask(x, Ints{}, kAll); }
-ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd512_mask(x, Ints{}, kAll); }
+ONNXC_INLINE Ints widen(SignedBytes x) { return __builtin_ia32_pmovsxbd512_mask((Bytes)x, Ints{}, kAll); }
+ONNXC_INLINE Ints widen(UnsignedBytes x) { return __builtin_ia32_pmovzxbd512_mask((Bytes)x, Ints{}, kAll); }
+ONNXC_INLINE Ints widen(SignedHalves x) { return __builtin_ia32_pmovsxwd512_mask((Halves)x, Ints{}, kAll); }
+ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd512_mask((Halves)x, Ints{}, kAll); }
+ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
+ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
@@ -68,8 +77,10 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps256(a, 
 ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps256(a, b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps256(x); }
 #if defined(__AVX2__)
-ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd256(x); }
-ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd256(x); }
+ONNXC_INLINE Ints widen(SignedBytes x) { return __builtin_ia32_pmovsxbd256((Bytes)x); }
+ONNXC_INLINE Ints widen(UnsignedBytes x) { return __builtin_ia32_pmovzxbd256((Bytes)x); }
+ONNXC_INLINE Ints widen(SignedHalves x) { return __builtin_ia32_pmovsxwd256((Halves)x); }
+ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd256((Halves)x); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
   return select(index << 28, __builtin_ia32_permvarsf256(high, index),
                 __builtin_ia32_permvarsf256(low, index));  // the sign of a lane selects

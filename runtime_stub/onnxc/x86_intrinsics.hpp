@@ -17,7 +17,11 @@ typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
 
 typedef short Halves __attribute__((vector_size(2 * kVectorFloats)));
 typedef int32_t Ints __attribute__((vector_size(4 * kVectorFloats)));
-typedef char Bytes __attribute__((vector_size(16)));  // the first kVectorFloats of them
+/// Integers of 8 and 16 bits, of which the first kVectorFloats are widened.
+typedef int8_t SignedBytes __attribute__((vector_size(16)));
+typedef uint8_t UnsignedBytes __attribute__((vector_size(16)));
+typedef int16_t SignedHalves __attribute__((vector_size(kVectorFloats > 8 ? 32 : 16)));
+typedef uint16_t UnsignedHalves __attribute__((vector_size(kVectorFloats > 8 ? 32 : 16)));
 
 #if defined(__AVX512F__)
 
@@ -46,8 +50,12 @@ ONNXC_INLINE Floats reciprocal_14(Floats x) { return (Floats)_mm512_rcp14_ps((__
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
   return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
 }
-ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
-ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm512_cvtepu16_epi32((__m256i)x); }
+ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm512_cvtepu8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm512_cvtepi16_epi32((__m256i)x); }
+ONNXC_INLINE Ints widen(UnsignedHalves x) { return (Ints)_mm512_cvtepu16_epi32((__m256i)x); }
+ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)_mm512_cvtepi32_epi8((__m512i)x); }
+ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)_mm512_cvtepi32_epi16((__m512i)x); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm512_cvtph_ps((__m256i)x); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
@@ -74,8 +82,10 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m2
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
 #if defined(__AVX2__)
-ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
-ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm256_cvtepu16_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm256_cvtepu8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm256_cvtepi16_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(UnsignedHalves x) { return (Ints)_mm256_cvtepu16_epi32((__m128i)x); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
   const Floats a = (Floats)_mm256_permutevar8x32_ps((__m256)low, (__m256i)index),
                b = (Floats)_mm256_permutevar8x32_ps((__m256)high, (__m256i)index);
@@ -107,7 +117,10 @@ ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm_
 ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
-ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm_cvtepu8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm_cvtepi16_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen(UnsignedHalves x) { return (Ints)_mm_cvtepu16_epi32((__m128i)x); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm_round_ps((__m128)x, kMode);

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <vector>
 
 using namespace onnxc;
@@ -42,6 +44,57 @@ struct Constants {
 };
 
 const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 2 * Vec::width + 3, 1000};
+
+/// To T and back to the type of y.
+template <class T, class Y>
+struct Through {
+  template <class L, class X0>
+  static ONNXC_INLINE auto apply(L lanes, X0 x0) {
+    return fn::cast<Y>(fn::mul(fn::cast<float>(fn::cast<T>(x0)), lanes(0.5f)));
+  }
+};
+template <class T>
+struct Convert {
+  template <class L, class X0>
+  static ONNXC_INLINE auto apply(L, X0 x0) {
+    return fn::cast<T>(x0);
+  }
+};
+
+/// y = Expr(x) for all lengths, on vectors as on single values, to the bit.
+template <class Expr, class Y, class X>
+void check_as_scalar(const std::vector<X>& values) {
+  for (int64_t n : kLengths) {
+    std::vector<X> x(size_t(n) + 1);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = values[i % values.size()];
+    std::vector<Y> y(size_t(n) + 2, Y(77)), expected = y, repeated = y;
+    map<Expr>({0, 1}, {n}, Stream{y.data() + 1}, Stream{x.data() + 1});
+    map_scalar<Expr>({0, 1}, {n}, Stream{expected.data() + 1}, Stream{x.data() + 1});
+    CHECK(std::memcmp(y.data(), expected.data(), y.size() * sizeof(Y)) == 0);
+    map<Expr>({0, 1}, {n}, Stream{repeated.data() + 1}, Fixed{x.data()});
+    for (int64_t i = 0; i < n; ++i) REQUIRE(std::memcmp(&repeated[size_t(i) + 1], &repeated[1], sizeof(Y)) == 0);
+    CHECK(repeated[1] == Expr::apply(Scalar{}, x[0]));
+  }
+}
+
+template <class T>
+void check_integers() {
+  std::vector<T> integers;
+  for (int64_t i = 0; i < 300; ++i) integers.push_back(static_cast<T>(i * 2654435761));
+  integers.insert(integers.end(), {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T(0)});
+  std::vector<float> floats{0.0f,  -0.0f, 0.5f,   -0.5f,         0.99f,         -0.99f,         1.0f,     -1.0f,     1e-42f, 3e9f,
+                            -3e9f, 1e38f, -1e38f, 2147483520.0f, 2147483648.0f, -2147483648.0f, INFINITY, -INFINITY, NAN,    -NAN};
+  for (int i = 0; i < 200; ++i) floats.push_back((float(i * 7919 % 2001) - 1000.0f) * 0.37f);
+  for (double at : {double(std::numeric_limits<T>::min()), double(std::numeric_limits<T>::max())}) {
+    for (double by : {-1.0, -0.6, -0.4, 0.0, 0.4, 0.6, 1.0}) floats.push_back(float(at + by));
+  }
+  check_as_scalar<Convert<float>, float>(integers);
+  check_as_scalar<Convert<T>, T>(floats);
+  check_as_scalar<Through<uint8_t, float>, float>(integers);
+  check_as_scalar<Through<T, int8_t>, int8_t>(floats);
+  check_as_scalar<Convert<uint8_t>, uint8_t>(integers);
+  check_as_scalar<Convert<int16_t>, int16_t>(integers);
+}
 
 }  // namespace
 
@@ -96,6 +149,14 @@ TEST_CASE("map reads and writes bools as masks") {
     map<Constants>({}, {n}, Stream{y.data()}, Stream{a.data()});
     CHECK(y[0] == 2.0f);
   }
+}
+
+TEST_CASE("map casts integers on vectors as on single values") {
+  check_integers<uint8_t>();
+  check_integers<int8_t>();
+  check_integers<uint16_t>();
+  check_integers<int16_t>();
+  check_integers<int32_t>();
 }
 
 TEST_CASE("map_scalar takes any types, strides and ranks") {

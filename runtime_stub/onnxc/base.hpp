@@ -233,4 +233,11 @@ ONNXC_INLINE Status check_arena(std::span<std::byte> arena, std::size_t bytes, s
   return {};
 }
 
+/// Hides where a pointer, or an offset, came from, so that loads through it are not hoisted out of a loop.
+template <class T>
+ONNXC_INLINE T opaque(T p) {
+  asm("" : "+r"(p));
+  return p;
+}
+
 }  // namespace onnxc

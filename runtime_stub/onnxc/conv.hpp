@@ -63,7 +63,8 @@ struct PixelGrid {
 };
 
 /// The grid of a convolution of images.
-ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
+template <class Params>
+ONNXC_INLINE PixelGrid pixels_of(const Params& p) {
   return {.n = p.n,
           .gh = p.oh,
           .gw = p.ow,
@@ -75,16 +76,17 @@ ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
           .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
 }
 
-/// Input origins and output rows of the pixels of a tile. Surplus pixels repeat the last one.
-template <int MR>
+/// Input origins and output rows of the pixels of a tile. Surplus pixels repeat the last one. X: of the input.
+template <int MR, class X = float>
 struct PixelTile {
-  const float* image[MR];
+  const X* image[MR];
   int64_t y[MR], x[MR], out[MR];
   bool inside;  // all taps of all pixels lie inside of the image
   bool even;    // the pixels are neighbours in one row
 
   /// The tile that begins at `point`, from which on `left` pixels are left.
-  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPoint point, int64_t left) {
+  template <class Params>
+  ONNXC_INLINE PixelTile(const Params& p, const PixelGrid& g, const X* in, GridPoint point, int64_t left) {
     even = point.x + MR <= g.gw && MR <= left;
     const auto row_of = [&](const GridPoint& at) {
       return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
@@ -111,17 +113,19 @@ struct PixelTile {
   }
 
   /// Whether a tap lies inside of the image for all pixels of an even tile.
-  ONNXC_INLINE bool inside_row(const ConvParams& p, int64_t dy, int64_t dx) const {
+  template <class Params>
+  ONNXC_INLINE bool inside_row(const Params& p, int64_t dy, int64_t dx) const {
     return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
-  /// The pixels that one tap reads, each `at` floats further on. False when all of them lie outside of the image.
-  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t at, const float** rows) const {
+  /// The pixels that one tap reads, each `at` elements further on, or `outside` for those outside of the image. False when all are.
+  template <class Params>
+  ONNXC_INLINE bool tap(const Params& p, int64_t dy, int64_t dx, int64_t at, const X** rows, const X* outside) const {
     bool any = false;
     for (int i = 0; i < MR; ++i) {
       const int64_t iy = y[i] + dy, ix = x[i] + dx;
       const bool ok = inside || (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w);
-      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel + at : kZeros;
+      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel + at : outside;
       any |= ok;
     }
     return any;
@@ -153,7 +157,7 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
       tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + at, g.step_x * p.x_pixel}, run, wt,
                ahead);
       ahead.advance(run);
-    } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows)) {
+    } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows, kZeros)) {
       for (int64_t c = 0; c < run; c += 1024) {  // kZeros has zeros for so many channels
         const int64_t some = run - c < 1024 ? run - c : 1024;
         tile.add(rows, some, wt + c * NR, ahead);

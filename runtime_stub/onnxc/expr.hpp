@@ -81,7 +81,7 @@ template <class Expr>
 struct Epilogue<Expr> {
   static constexpr bool kReads = false;
   template <class L, class V, class Load>
-  ONNXC_INLINE V operator()(L lanes, V acc, Load&&) const {
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&&) const {
     return Expr::apply(lanes, acc);
   }
 };
@@ -90,7 +90,7 @@ struct Epilogue<Expr, A> {
   static constexpr bool kReads = true;
   A a;
   template <class L, class V, class Load>
-  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a));
   }
 };
@@ -100,7 +100,7 @@ struct Epilogue<Expr, A, B> {
   A a;
   B b;
   template <class L, class V, class Load>
-  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b));
   }
 };
@@ -111,7 +111,7 @@ struct Epilogue<Expr, A, B, C> {
   B b;
   C c;
   template <class L, class V, class Load>
-  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c));
   }
 };
@@ -123,7 +123,7 @@ struct Epilogue<Expr, A, B, C, D> {
   C c;
   D d;
   template <class L, class V, class Load>
-  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
   }
 };

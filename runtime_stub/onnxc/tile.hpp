@@ -59,13 +59,6 @@ ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, int64_t row, int6
   if (j < n) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
 }
 
-/// Hides where a pointer, or an offset, came from, so that loads through it are not hoisted out of a loop.
-template <class T>
-ONNXC_INLINE T opaque(T p) {
-  asm("" : "+r"(p));
-  return p;
-}
-
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
 alignas(64) inline constexpr float kZeros[1024] = {};
 

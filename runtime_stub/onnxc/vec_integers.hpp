@@ -15,8 +15,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 template <class T>
-concept lane_integer = std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t> || std::is_same_v<T, uint16_t> || std::is_same_v<T, int16_t> ||
-                       std::is_same_v<T, int32_t>;
+concept lane_integer = std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t> || std::is_same_v<T, uint16_t> ||
+                       std::is_same_v<T, int16_t> || std::is_same_v<T, int32_t>;
 
 template <lane_integer T>
 struct Whole {

@@ -49,6 +49,10 @@ ONNXC_INLINE Ints widen(SignedBytes x) { return __builtin_ia32_pmovsxbd512_mask(
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return __builtin_ia32_pmovzxbd512_mask((Bytes)x, Ints{}, kAll); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return __builtin_ia32_pmovsxwd512_mask((Halves)x, Ints{}, kAll); }
 ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd512_mask((Halves)x, Ints{}, kAll); }
+#if defined(__AVX512BW__)
+typedef short Pairs __attribute__((vector_size(64)));
+ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return __builtin_ia32_pmaddwd512_mask(a, b, Ints{}, kAll); }
+#endif
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
@@ -77,6 +81,8 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps256(a, 
 ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps256(a, b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps256(x); }
 #if defined(__AVX2__)
+typedef short Pairs __attribute__((vector_size(32)));
+ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return __builtin_ia32_pmaddwd256(a, b); }
 ONNXC_INLINE Ints widen(SignedBytes x) { return __builtin_ia32_pmovsxbd256((Bytes)x); }
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return __builtin_ia32_pmovzxbd256((Bytes)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return __builtin_ia32_pmovsxwd256((Halves)x); }

@@ -50,6 +50,10 @@ ONNXC_INLINE Floats reciprocal_14(Floats x) { return (Floats)_mm512_rcp14_ps((__
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
   return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
 }
+#if defined(__AVX512BW__)
+typedef short Pairs __attribute__((vector_size(64)));
+ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+#endif
 ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm512_cvtepu8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm512_cvtepi16_epi32((__m256i)x); }
@@ -82,6 +86,8 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m2
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
 #if defined(__AVX2__)
+typedef short Pairs __attribute__((vector_size(32)));
+ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
 ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm256_cvtepu8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm256_cvtepi16_epi32((__m128i)x); }
@@ -117,6 +123,8 @@ ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm_
 ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
+typedef short Pairs __attribute__((vector_size(16)));
+ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm_madd_epi16((__m128i)a, (__m128i)b); }
 ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm_cvtepu8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm_cvtepi16_epi32((__m128i)x); }

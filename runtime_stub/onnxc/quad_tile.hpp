@@ -1,0 +1,135 @@
+// The micro-kernel under products of bytes: a register tile of MR rows by NV vectors of 32-bit sums. It is Tile (tile.hpp) with a quad of bytes,
+// four steps of k, in the place of a float:
+//
+//   a  MR rows of k quads of unsigned bytes, evenly spaced or anywhere
+//   b  one panel [k][NR] of quads of signed bytes, 64-byte aligned, zeros beyond n
+//
+// Sums begin at `start`, where what zero points add is folded in, and wrap if they exceed 32 bits, which planners exclude. Epilogues see
+// them as floats, each rounded once, and give elements of the type of c.
+#pragma once
+#include "expr.hpp"
+#include "schedule.hpp"
+#include "vec_dot.hpp"
+#include "vec_integers.hpp"
+#include "vfn.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+/// Rows of k quads, `pitch` quads from one to the next.
+struct EvenQuads {
+  const Quad* first;
+  int64_t pitch;
+};
+
+namespace detail {
+
+template <class... N>
+ONNXC_INLINE Vec load_operand(const float* p, N... n) {
+  return Vec::load(p, n...);
+}
+template <lane_integer T, class... N>
+ONNXC_INLINE Whole<T> load_operand(const T* p, N... n) {
+  return load_whole(p, n...);
+}
+ONNXC_INLINE Vec repeat_operand(float value) { return Vec::all(value); }
+template <lane_integer T>
+ONNXC_INLINE Whole<T> repeat_operand(T value) {
+  return {IntVec::all(static_cast<int32_t>(value))};
+}
+
+/// Applies an epilogue to sums at (row, col) and stores the result, or its first n lanes, in the type that it has.
+template <class Epi, class Y, class... N>
+ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t col, Y* c, N... n) {
+  const auto result = epi(Lanes{}, to_float(sums), [&](const auto& operand) {
+    if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return load_operand(operand.at(row, col), n...);
+    else return repeat_operand(*operand.at(row, col));
+  });
+  if constexpr (std::is_same_v<Y, float>) result.store(c, n...);
+  else store(result, c, n...);
+}
+/// An epilogue that keeps the sums stores them exactly in int32_t.
+template <class... N>
+ONNXC_INLINE void finish_sums(const Epilogue<Keep>&, IntVec sums, int64_t, int64_t, int32_t* c, N... n) {
+  store(Whole<int32_t>{sums}, c, n...);
+}
+
+}  // namespace detail
+
+template <int MR, int NV>
+struct QuadTile {
+  static constexpr int NR = NV * Vec::width;
+  IntVec acc[MR][NV];
+
+  /// start: n values, of which the tile takes up to NR; or null, for zeros.
+  ONNXC_INLINE void start(const int32_t* start, int64_t n) {
+    alignas(64) int32_t some[NR];
+    if (start == nullptr || n < NR) {
+      for (int64_t j = 0; j < NR; ++j) some[j] = start != nullptr && j < n ? start[j] : 0;
+      start = some;
+    }
+    start = opaque(start);
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+      const IntVec first = load_whole(start + j * Vec::width).lanes;
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = first;
+    }
+  }
+
+  /// acc[i][:] += rows[i][0..k) times b.
+  ONNXC_INLINE void add(const Quad* const* rows, int64_t k, const Quad* b) {
+    for (int64_t step = 0; step < k; ++step, b += NR) multiply(b, [&](int i) { return repeat(rows[i] + step); });
+  }
+  ONNXC_INLINE void add(EvenQuads rows, int64_t k, const Quad* b) {
+    const Quad* third[(MR + 2) / 3];
+    ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
+    for (; k > 0; --k, b += NR) {
+      ONNXC_UNROLL for (const Quad*& row : third) row = opaque(row);
+      multiply(b, [&](int i) { return repeat(third[i / 3] + i % 3 * rows.pitch); });
+      ONNXC_UNROLL for (const Quad*& row : third)++ row;
+    }
+  }
+  /// One step, of which rows have the first n bytes.
+  template <class RowAt>
+  ONNXC_INLINE void add_part(RowAt row_at, int64_t n, const Quad* b) {
+    multiply(b, [&](int i) { return repeat(row_at(i), n); });
+  }
+
+  /// Applies the epilogue to the first m rows and n columns and stores them. Row i of the tile is row `row_of(i)` of the output and begins
+  /// at c + row * ldc + col. Nothing else is written.
+  template <class Y, class RowOf, class Epi>
+  ONNXC_INLINE void finish(Y* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
+    if (m >= MR && n >= NR) {
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+        const int64_t row = row_of(i);
+        ONNXC_UNROLL for (int j = 0; j < NV; ++j)
+            detail::finish_sums(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width);
+      }
+      return;
+    }
+    alignas(64) int32_t memory[MR][NR];  // an index that is not constant would push the sums out of their registers
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) onnxc::store(Whole<int32_t>{acc[i][j]}, &memory[i][j * Vec::width]);
+    }
+    const int64_t columns = n < NR ? n : NR;
+    for (int i = 0; i < MR && i < m; ++i) {
+      Y* const to = c + row_of(i) * ldc + col;
+      for (int64_t j = 0; j < columns; j += Vec::width) {
+        const IntVec sums = load_whole(memory[i] + j).lanes;
+        if (j + Vec::width <= columns) detail::finish_sums(epi, sums, row_of(i), col + j, to + j);
+        else detail::finish_sums(epi, sums, row_of(i), col + j, to + j, columns - j);
+      }
+    }
+  }
+
+ private:
+  template <class Value>
+  ONNXC_INLINE void multiply(const Quad* b, Value a) {
+    IntVec w[NV];
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) w[j] = load_whole(reinterpret_cast<const int32_t*>(b) + j * Vec::width).lanes;
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      const IntVec value = a(i);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = dot(acc[i][j], value, w[j]);
+    }
+  }
+};
+
+}  // namespace onnxc::inline ONNXC_ISA

@@ -30,8 +30,20 @@ Dim storage_elements(const Extents& extents, const Layout& layout) {
   return n;
 }
 
-Layout channels_last(const Extents& extents, int vector_floats) {
+namespace {
+
+bool is_byte(ElementType type) { return type == ElementType::U8 || type == ElementType::I8; }
+
+}  // namespace
+
+Layout channels_last(const Type& type, int vector_floats) {
+  const Extents& extents = type.extents;
   Dim stride = extents[1];
+  if (is_byte(type.element)) {
+    stride = round_up(stride, 4);
+    if (stride.is_constant() && stride.value() > 0 && stride.value() % 2048 == 0) stride += 64;
+    return {true, stride};
+  }
   if (stride.is_constant() && stride.value() > 0) {
     const Dim padded = round_up(stride, vector_floats);
     bool pixels = false;
@@ -56,7 +68,8 @@ bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
 }
 
 bool is_image(const Type& type) {
-  return type.is_tensor() && type.ranked && type.rank() >= 3 && type.rank() <= 5 && type.element == ElementType::F32;
+  return type.is_tensor() && type.ranked && type.rank() >= 3 && type.rank() <= 5 &&
+         (type.element == ElementType::F32 || is_byte(type.element));
 }
 
 }  // namespace onnxc

@@ -21,15 +21,15 @@ DimList strides_of(const Extents& extents, const Layout& layout);
 Dim storage_elements(const Extents& extents, const Layout& layout);
 /// Axes from the outermost to the innermost in memory.
 std::vector<int> memory_order(int rank, const Layout& layout);
-/// Channels-last. Pixels are padded to a multiple of `vector_floats` if that costs at most a fifth, and never lie a
-/// multiple of 2 KiB apart.
-Layout channels_last(const Extents& extents, int vector_floats);
+/// Channels-last. Pixels of floats are padded to a multiple of `vector_floats` if that costs at most a fifth, pixels of bytes to a multiple of
+/// four, and none lie a multiple of 2 KiB apart.
+Layout channels_last(const Type& type, int vector_floats);
 /// True if both strides lead to the same places. Strides of axes of extent 1 do not matter.
 bool same_strides(const Extents& extents, const DimList& a, const DimList& b);
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
 
-/// Whether such a value may be channels-last: floats [n, c, spatial...] with one to three spatial axes.
+/// Whether such a value may be channels-last: floats or bytes [n, c, spatial...] with one to three spatial axes.
 bool is_image(const Type& type);
 
 }  // namespace onnxc

@@ -70,6 +70,8 @@ struct Operator {
   /// Whether the kernel applies an expression to each result in registers, so that elementwise consumers can be fused
   /// into the node. The result is seen as a matrix of rows by columns: see EpilogueShape in kernel_query.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
+  /// Whether that expression may read and give integers, too, and may start from them.
+  bool typed_epilogue = false;
 };
 
 /// The operator that a node names, or null.

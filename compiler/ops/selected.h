@@ -28,6 +28,10 @@ struct SvmCall;
 void consider_fast_svm(KernelQuery& l, const SvmCall& call);
 /// The same for onnxc.Distances, whose second input may be a constant of f32.
 void consider_fast_distances(KernelQuery& l);
+/// Lower an onnxc.ByteConv and an onnxc.ByteMatMul for which has_fast_byte_product holds: select/conv/byte_conv.cpp,
+/// select/product/byte_matmul.cpp.
+void lower_fast_byte_conv(KernelQuery& l);
+void lower_fast_byte_matmul(KernelQuery& l);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

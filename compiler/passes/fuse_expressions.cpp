@@ -69,7 +69,8 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   const Operator* op = producer.is_map() ? nullptr : find_operator(producer);
   if (op == nullptr || op->takes_epilogue == nullptr || producer.outputs.size() != 1 || !op->takes_epilogue(graph, producer)) return false;
   const Type &from = graph[producer.outputs[0]].type, &to = graph[map.outputs[0]].type;
-  if (!(from == to) || from.element != ElementType::F32 || !is_vectorisable(*map.epilogue)) return false;
+  const auto has_type = [&](ElementType type) { return type == ElementType::F32 || (op->typed_epilogue && has_lanes(type)); };
+  if (!(from.extents == to.extents) || !has_type(from.element) || !has_type(to.element) || !is_vectorisable(*map.epilogue)) return false;
   // Operands: first those of the producer's own epilogue, then the other inputs of the Map.
   std::vector<ValueId> operands(producer.inputs.end() - producer.epilogue_operands, producer.inputs.end());
   std::vector<int> outer, inner{0};
@@ -86,7 +87,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
       continue;
     }
     const Type& type = graph[v].type;
-    if (type.element != ElementType::F32) return false;
+    if (!has_type(type.element)) return false;
     operands.push_back(v);
     outer.push_back(static_cast<int>(operands.size()));
   }
@@ -102,7 +103,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
     const Extents& extents = graph[v].type.extents;
     // With a channels-last image, an operand of full rank has the image's layout.
     const Layout layout = image && extents.size() == from.extents.size() && extents.size() >= 3 && graph[v].constant == nullptr
-                              ? (extents == from.extents ? channels_last(extents, 16) : Layout{true, extents[1]})
+                              ? (extents == from.extents ? channels_last(graph[v].type, 16) : Layout{true, extents[1]})
                               : Layout{};
     if (!epilogue_operand(shape, from.extents, extents, strides_of(extents, layout))) return false;
   }

@@ -26,8 +26,8 @@ namespace detail {
 
 /// Adds all taps of a panel.
 template <int MR, int NV>
-ONNXC_INLINE void add_quad_taps(QuadTile<MR, NV>& tile, const PixelTile<MR, Quad>& pixels, const Quad* w, int64_t cin, const QuadConvParams& p,
-                                const PixelGrid& g) {
+ONNXC_INLINE void add_quad_taps(QuadTile<MR, NV>& tile, const PixelTile<MR, Quad>& pixels, const Quad* w, int64_t cin,
+                                const QuadConvParams& p, const PixelGrid& g) {
   constexpr int NR = QuadTile<MR, NV>::NR;
   const auto* const outside = reinterpret_cast<const Quad*>(p.outside);
   const bool joined = p.x_pixel == cin && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of quads
@@ -86,10 +86,12 @@ void conv_quads(Share share, const uint8_t* x, const int8_t* w, Y* y, QuadConvPa
   const auto* const weights = reinterpret_cast<const Quad*>(w);
   for (int64_t group = own.panels.begin / panels; group * panels < own.panels.end; ++group) {
     const Share::Range range{max_of(own.panels.begin - group * panels, int64_t{0}), min_of(own.panels.end - group * panels, panels)};
-    detail::for_each_block(own.rows, detail::block_rows(cin * g.step_y * g.step_x, MR), [&](int64_t first, int64_t count) ONNXC_INLINE_LAMBDA {
-      detail::conv_quads_block<MR, NV>(first, first + count, range, in + group * cin, weights + group * panels * p.kh * p.kw * cin * NR, y,
-                                       group * cout, cin, cout, p.start != nullptr ? p.start + group * cout : nullptr, p, g, order, epi);
-    });
+    detail::for_each_block(own.rows, detail::block_rows(cin * g.step_y * g.step_x, MR),
+                           [&](int64_t first, int64_t count) ONNXC_INLINE_LAMBDA {
+                             detail::conv_quads_block<MR, NV>(first, first + count, range, in + group * cin,
+                                                              weights + group * panels * p.kh * p.kw * cin * NR, y, group * cout, cin, cout,
+                                                              p.start != nullptr ? p.start + group * cout : nullptr, p, g, order, epi);
+                           });
   }
 }
 

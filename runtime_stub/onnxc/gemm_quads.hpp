@@ -38,7 +38,9 @@ ONNXC_INLINE void gemm_quads_block(int64_t row, int64_t rows, Share::Range panel
         tile.add(static_cast<const Quad* const*>(at), whole, bp);
       }
       if (rest > 0) {
-        const auto row_at = [&](int64_t r) { return reinterpret_cast<const Quad*>(first + (i + r < rows ? r : rows - 1 - i) * p.lda) + whole; };
+        const auto row_at = [&](int64_t r) {
+          return reinterpret_cast<const Quad*>(first + (i + r < rows ? r : rows - 1 - i) * p.lda) + whole;
+        };
         tile.add_part(row_at, rest, bp + whole * NR);
       }
       tile.finish(c, p.ldc, panel * NR, rows - i, p.n - panel * NR, [&](int64_t r) { return row + i + r; }, epi);

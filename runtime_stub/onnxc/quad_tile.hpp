@@ -5,7 +5,7 @@
 //   b  one panel [k][NR] of quads of signed bytes, 64-byte aligned, zeros beyond n
 //
 // Sums begin at `start`, where what zero points add is folded in, and wrap if they exceed 32 bits, which planners exclude. Epilogues see
-// them as floats, each rounded once, and give elements of the type of c.
+// them as integers, and give elements of the type of c.
 #pragma once
 #include "expr.hpp"
 #include "schedule.hpp"
@@ -40,19 +40,13 @@ ONNXC_INLINE Whole<T> repeat_operand(T value) {
 /// Applies an epilogue to sums at (row, col) and stores the result, or its first n lanes, in the type that it has.
 template <class Epi, class Y, class... N>
 ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t col, Y* c, N... n) {
-  const auto result = epi(Lanes{}, to_float(sums), [&](const auto& operand) {
+  const auto result = epi(Lanes{}, Whole<int32_t>{sums}, [&](const auto& operand) {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return load_operand(operand.at(row, col), n...);
     else return repeat_operand(*operand.at(row, col));
   });
   if constexpr (std::is_same_v<Y, float>) result.store(c, n...);
   else store(result, c, n...);
 }
-/// An epilogue that keeps the sums stores them exactly in int32_t.
-template <class... N>
-ONNXC_INLINE void finish_sums(const Epilogue<Keep>&, IntVec sums, int64_t, int64_t, int32_t* c, N... n) {
-  store(Whole<int32_t>{sums}, c, n...);
-}
-
 }  // namespace detail
 
 template <int MR, int NV>

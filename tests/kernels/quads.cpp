@@ -11,12 +11,19 @@ using namespace onnxc;
 
 namespace {
 
-/// cast<Y>(x0 * x1 + x2)
+/// cast<Y>(x0 * x1 + x2 + 3)
 template <class Y>
 struct Requantise {
   template <class L, class X0, class X1, class X2>
   static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1, X2 x2) {
-    return fn::cast<Y>(fn::add(fn::round(fn::add(fn::mul(x0, x1), fn::cast<float>(x2))), lanes(3.0f)));
+    return fn::cast<Y>(fn::add(fn::round(fn::add(fn::mul(fn::cast<float>(x0), x1), fn::cast<float>(x2))), lanes(3.0f)));
+  }
+};
+
+struct ToFloat {
+  template <class L, class X0>
+  static ONNXC_INLINE auto apply(L, X0 x0) {
+    return fn::cast<float>(x0);
   }
 };
 
@@ -53,7 +60,7 @@ struct Aligned {
 
 template <class Y>
 Y requantised(int64_t sum, float factor, uint8_t addend) {
-  return Requantise<Y>::apply(Scalar{}, static_cast<float>(static_cast<int32_t>(sum)), factor, addend);
+  return Requantise<Y>::apply(Scalar{}, static_cast<int32_t>(sum), factor, addend);
 }
 
 template <int MR, int NV>
@@ -83,7 +90,7 @@ void check_gemm(int64_t m, int64_t n, int64_t k, int threads, bool with_start, u
       return Epilogue<Requantise<Y>, PerCol<float>, Rows<uint8_t>>{{factors.data()}, {addend.data(), ldc}};
     };
     gemm_quads<MR, NV>(share, a.data(), panels.data, sums.data(), p);
-    gemm_quads<MR, NV>(share, a.data(), panels.data, floats.data(), p);
+    gemm_quads<MR, NV>(share, a.data(), panels.data, floats.data(), p, Epilogue<ToFloat>{});
     gemm_quads<MR, NV>(share, a.data(), panels.data, unsigned_bytes.data(), p, epilogue(uint8_t()));
     gemm_quads<MR, NV>(share, a.data(), panels.data, signed_bytes.data(), p, epilogue(int8_t()));
   }

@@ -41,7 +41,7 @@ void add_products(Suite& suite) {
   });
   suite.add("scalar_conv", "14x14x8-8_k3", {196.0 * 8 * 8 * 9}, [](Data& d) {
     return [x = d.in({1, 8, 14, 14}), w = d.in({8, 8, 3, 3}), y = d.out({1, 8, 14, 14})] {
-      scalar::conv<float>(y, x, w, nullptr, {.strides = {1, 1}, .dilations = {1, 1}, .pads = {1, 1}});
+      scalar::conv(y, x, w, static_cast<const float*>(nullptr), {.strides = {1, 1}, .dilations = {1, 1}, .pads = {1, 1}});
     };
   });
   suite.add("scalar_einsum", "ij,jk_32x32x32", {32768}, [](Data& d) {

@@ -86,7 +86,7 @@ void evaluate_matmul(Evaluation& e) {
   fill(params.batch.dims, params.batch.rank, p.batch);
   fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, p.batch));
   fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, p.batch));
-  for_number(e.type(0), [&]<class T>() { scalar::matmul<T>(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
+  for_number(e.type(0), [&]<class T>() { scalar::matmul(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
 }
 
 void lower_reference(KernelQuery& l) {

@@ -53,7 +53,9 @@ void evaluate_conv(Evaluation& e) {
     p.dilations[p.dilations.size++] = window.dilations[i];
     p.pads[p.pads.size++] = window.pads_begin[i].value();
   }
-  for_number(e.type(0), [&]<class T>() { scalar::conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p); });
+  for_number(e.type(0), [&]<class T>() {
+    scalar::conv(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : static_cast<const T*>(nullptr), p);
+  });
 }
 
 void lower_reference(KernelQuery& l) {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/quant/linear.h"
 
 namespace onnxc {
 namespace {
@@ -86,7 +87,76 @@ ValueId add_parts(GraphBuilder& b, const std::vector<int64_t>& ends, const std::
 
 }  // namespace
 
+namespace {
+
+/// Sums of so many products of bytes, with what zero points add, stay far within 32 bits.
+constexpr int64_t kMostTerms = (int64_t{1} << 29) / (255 * 128);
+
+/// Weights minus their zero points, if these are i8. Element i belongs to output channel i / inner % channels.
+struct ByteWeights {
+  std::vector<int8_t> weights;
+  std::vector<int32_t> sums;  ///< of each channel
+};
+std::optional<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::size_t inner, std::size_t channels) {
+  const TensorData *values = graph.constant(w.value), *zero = graph.constant(w.zero);
+  if (values == nullptr || values->count() == 0 || (w.zero != kAbsent && zero == nullptr)) return std::nullopt;
+  const std::vector<int64_t> list = to_integers(*values), zeros = zero != nullptr ? to_integers(*zero) : std::vector<int64_t>{0};
+  if (zeros.size() != 1 && zeros.size() != channels) return std::nullopt;
+  if (values->count() / static_cast<int64_t>(channels) > kMostTerms) return std::nullopt;
+  ByteWeights out{.weights = {}, .sums = std::vector<int32_t>(channels, 0)};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::size_t channel = i / inner % channels;
+    const int64_t centred = list[i] - zeros[zeros.size() == 1 ? 0 : channel];
+    if (centred < -128 || centred > 127) return std::nullopt;
+    out.weights.push_back(static_cast<int8_t>(centred));
+    out.sums[channel] += static_cast<int32_t>(centred);
+  }
+  return out;
+}
+
+template <class T>
+ValueId constant(GraphBuilder& b, ElementType type, std::vector<int64_t> shape, const std::vector<T>& values) {
+  TensorData tensor;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  const auto* const first = reinterpret_cast<const std::byte*>(values.data());
+  tensor.bytes.assign(first, first + values.size() * sizeof(T));
+  return b.graph().add_constant("bytes", std::make_shared<const TensorData>(std::move(tensor)));
+}
+
+/// x as u8: i8 moves up by 128, and with it its zero point.
+Centred as_unsigned(GraphBuilder& b, const Centred& x) {
+  if (b.type(x.value).element == ElementType::U8) return x;
+  const auto moved = [&](ValueId v) {
+    return cast_to(b, b.op("Add", {cast_to(b, v, ElementType::F32), b.number(ElementType::F32, 128)}), ElementType::U8);
+  };
+  return {moved(x.value), x.zero == kAbsent ? b.number(ElementType::U8, 128) : moved(x.zero)};
+}
+
+/// bias - zero * sums, per channel; absent if it is zero.
+ValueId start_of(GraphBuilder& b, ValueId zero, const std::vector<int32_t>& sums, ValueId bias) {
+  if (zero == kAbsent) return bias;
+  const ValueId moved =
+      b.op("Mul", {cast_to(b, as_scalar(b, zero), ElementType::I32), constant(b, ElementType::I32, {std::ssize(sums)}, sums)});
+  return bias == kAbsent ? b.op("Neg", {moved}) : b.op("Sub", {bias, moved});
+}
+
+/// The product on bytes, if `right` is a constant matrix of i8 and `left` has one zero point.
+std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
+  const Extents& shape = b.extents(right.value);
+  if (shape.size() != 2 || !is_static(shape) || (left.zero != kAbsent && !(element_count(b.extents(left.zero)) == Dim(1))))
+    return std::nullopt;
+  const int64_t k = shape[0].value(), n = shape[1].value();
+  const auto w = byte_weights(b.graph(), right, 1, static_cast<std::size_t>(n));
+  if (!w) return std::nullopt;
+  const Centred a = as_unsigned(b, left);
+  return b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, kAbsent)});
+}
+
+}  // namespace
+
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
+  if (const auto product = byte_matmul(b, left, right)) return *product;
   Graph& graph = b.graph();
   const Extents shape = b.extents(right.value);
   const std::size_t axis = shape.size() == 1 ? 0 : shape.size() - 2;
@@ -145,9 +215,34 @@ std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred&
   return ends;
 }
 
+/// The convolution on bytes, if the weights are constant and i8 and x has one zero point, which is known if there are pads.
+std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
+                                 ValueId bias) {
+  const Extents shape = b.extents(w.value);
+  if (!is_static(shape) || shape.size() < 3 || element_count(shape).value() == 0) return std::nullopt;
+  const auto channels = static_cast<std::size_t>(shape[0].value());
+  const auto bytes = byte_weights(b.graph(), w, static_cast<std::size_t>(element_count(shape).value()) / channels, channels);
+  if (!bytes) return std::nullopt;
+  int64_t outside = 0;
+  if (x.zero != kAbsent) {
+    const TensorData* zero = b.graph().constant(x.zero);
+    if (zero == nullptr || zero->count() != 1) return std::nullopt;
+    outside = to_integers(*zero)[0];
+  }
+  if (b.type(x.value).element == ElementType::I8) outside += 128;
+  const Centred image = as_unsigned(b, x);
+  std::vector<int64_t> dims;
+  for (Dim d : shape) dims.push_back(d.value());
+  attributes["outside"] = outside;
+  return b.op("onnxc.ByteConv",
+              {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
+              std::move(attributes));
+}
+
 }  // namespace
 
 ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
+  if (const auto product = byte_conv(b, x, w, attributes, bias)) return *product;
   const auto group = attributes.find("group");
   const bool grouped = group != attributes.end() && std::get<int64_t>(group->second) != 1;
   const TensorData* known = b.graph().constant(bias);

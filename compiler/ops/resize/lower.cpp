@@ -138,7 +138,7 @@ void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
     View to = y;
     if (!last) {
       to.extents = after(from.extents, pass);
-      if (pixels) to.layout = channels_last(to.extents, l.target().vector_floats);
+      if (pixels) to.layout = channels_last(Type::tensor(to.element, to.extents), l.target().vector_floats);
       to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, storage_elements(to.extents, to.layout));
     }
     // `down` is one axis, and `across` covers all axes after it. A single axis that is the last one is `across`, for

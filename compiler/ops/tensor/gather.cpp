@@ -20,7 +20,8 @@ std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const No
   if (!node.is("Gather")) return std::nullopt;
   const Type& x = graph[node.input(0)].type;
   const TensorData* indices = graph.constant(node.input(1));
-  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || gather_axis(node, x.rank()) != 1 || !x.extents[1].is_constant())
+  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || x.element != ElementType::F32 ||
+      gather_axis(node, x.rank()) != 1 || !x.extents[1].is_constant())
     return std::nullopt;
   std::vector<int64_t> channels = to_integers(*indices);
   const int64_t count = x.extents[1].value();
@@ -91,7 +92,7 @@ void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
   const int64_t groups = interleaved_groups(channels, in[1].value());
   const bool interleaves = groups > 1 && groups <= kMostGroups;
-  const View x = l.in(0, channels_last(in, l.target().vector_floats)), y = l.out_any(0);
+  const View x = l.in(0, channels_last(l.type(0), l.target().vector_floats)), y = l.out_any(0);
   StepBuilder step = l.call(interleaves ? "interleave_channels" : "pick_channels");
   if (interleaves) step.template_arg(groups);
   step.pointer(x).pointer(y);

@@ -125,7 +125,7 @@ inline std::span<const float> conv_weights(KernelQuery& l) { return l.constant(1
 inline Layout conv_input_layout(KernelQuery& l, int input = 0) {
   // An input that is channels-last already stays as it is; any other is converted, without padding.
   const View x = l.in_any(input);
-  return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
+  return x.layout.channels_last ? x.layout : channels_last(Type::tensor(x.element, x.extents), l.target().vector_floats);
 }
 /// The panels of a convolution's weights, for this tile.
 inline Packed conv_panels(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile) {

@@ -44,6 +44,9 @@ std::vector<float> strassen(std::span<const float> b, PanelShape shape);
 constexpr float kMostInnerProductWeight = 0x1p60f;
 std::vector<float> fast_inner_product(std::span<const float> b, PanelShape shape);
 
+/// Bytes b[k, n] in quads of rows, [ceil(n / nr)][ceil(k / 4)][nr][4], with zeros beyond n and k: what gemm_quads reads.
+std::vector<int8_t> quads(std::span<const int8_t> b, PanelShape shape);
+
 /// Values padded with zeros to a multiple of `multiple`: a bias in whole panels.
 std::vector<float> padded(std::span<const float> values, int64_t multiple);
 
@@ -57,6 +60,8 @@ struct ConvShape {
   int64_t group = 1, nr = 16;
 };
 std::vector<float> conv(std::span<const float> w, ConvShape shape);
+/// The same weights in quads of channels, [group][ceil(cout_g / nr)][(ky * kw + kx) * ceil(cin_g / 4) + ci / 4][nr][ci % 4]: what conv_quads reads.
+std::vector<int8_t> conv_quads(std::span<const int8_t> w, ConvShape shape);
 /// The number of floats in the panels.
 int64_t conv_size(ConvShape shape);
 

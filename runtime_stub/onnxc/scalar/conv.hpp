@@ -8,19 +8,20 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 struct ConvParams {
   Ints strides, dilations, pads;  ///< pads: at the begin of each spatial axis
   int64_t group = 1;
+  int64_t outside = 0;  ///< what x is there
 };
 
-/// y[n, co, o...] = bias[co] + sum over ci, k... of x[n, ci, o * stride - pad + k * dilation] * w[co, ci, k...], zeros outside of x.
-/// x [n, cin, spatial...], w [cout, cin / group, kernel...], bias null or [cout]. Sums in accumulator<T>, rounded once.
-template <class T>
-void conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvParams p) {
-  using Acc = accumulator<T>;
+/// y[n, co, o...] = bias[co] + sum over ci, k... of x[n, ci, o * stride - pad + k * dilation] * w[co, ci, k...].
+/// x [n, cin, spatial...], w [cout, cin / group, kernel...], bias null or [cout]. Sums in product_accumulator<Y, X>, rounded once.
+template <class Y, class X, class W, class Bias>
+void conv(Tensor<Y> y, Tensor<const X> x, Tensor<const W> w, const Bias* bias, ConvParams p) {
+  using Acc = product_accumulator<Y, X>;
   const int rank = x.shape.rank - 2;
   const int64_t cin = w.shape[1], cout = y.shape[1], per_group = cout / p.group, out_pixels = y.shape.count(2, y.shape.rank),
                 in_pixels = x.shape.count(2, x.shape.rank), taps = w.shape.count(2, w.shape.rank);
   for (int64_t n = 0; n < y.shape[0]; ++n) {
     for (int64_t co = 0; co < cout; ++co) {
-      const T* image = x.data + (n * x.shape[1] + co / per_group * cin) * in_pixels;
+      const X* image = x.data + (n * x.shape[1] + co / per_group * cin) * in_pixels;
       for (int64_t o = 0; o < out_pixels; ++o) {
         int64_t origin[kMaxRank], rest = o;
         for (int axis = rank - 1; axis >= 0; --axis) {
@@ -38,11 +39,13 @@ void conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, Conv
             at += i * step;
             step *= x.shape[axis + 2];
           }
-          if (!inside) continue;
-          for (int64_t ci = 0; ci < cin; ++ci)
-            sum += static_cast<Acc>(image[ci * in_pixels + at]) * static_cast<Acc>(w.data[(co * cin + ci) * taps + tap]);
+          if (!inside && p.outside == 0) continue;
+          for (int64_t ci = 0; ci < cin; ++ci) {
+            const Acc value = inside ? static_cast<Acc>(image[ci * in_pixels + at]) : static_cast<Acc>(p.outside);
+            sum += value * static_cast<Acc>(w.data[(co * cin + ci) * taps + tap]);
+          }
         }
-        y.data[(n * cout + co) * out_pixels + o] = static_cast<T>(sum);
+        y.data[(n * cout + co) * out_pixels + o] = static_cast<Y>(sum);
       }
     }
   }

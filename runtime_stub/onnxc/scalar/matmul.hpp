@@ -12,10 +12,10 @@ struct MatMulParams {
 };
 
 /// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without
-/// gaps. Sums run in order of s in accumulator<T> and are rounded once.
-template <class T>
-void matmul(T* y, const T* a, const T* b, MatMulParams p) {
-  using Acc = accumulator<T>;
+/// gaps. Sums run in order of s in product_accumulator<Y, A> and are rounded once. start: what the sums of each column begin from, or null.
+template <class Y, class A, class B>
+void matmul(Y* y, const A* a, const B* b, MatMulParams p, const int32_t* start = nullptr) {
+  using Acc = product_accumulator<Y, A>;
   const int64_t batches = p.batch.count();
   for (int64_t matrix = 0; matrix < batches; ++matrix) {
     int64_t index = matrix, a_at = 0, b_at = 0;
@@ -26,9 +26,9 @@ void matmul(T* y, const T* a, const T* b, MatMulParams p) {
     }
     for (int64_t i = 0; i < p.m; ++i) {
       for (int64_t j = 0; j < p.n; ++j) {
-        Acc sum = 0;
+        Acc sum = start != nullptr ? static_cast<Acc>(start[j]) : Acc(0);
         for (int64_t s = 0; s < p.k; ++s) sum += static_cast<Acc>(a[a_at + i * p.k + s]) * static_cast<Acc>(b[b_at + s * p.n + j]);
-        y[(matrix * p.m + i) * p.n + j] = static_cast<T>(sum);
+        y[(matrix * p.m + i) * p.n + j] = static_cast<Y>(sum);
       }
     }
   }

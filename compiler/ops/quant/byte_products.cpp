@@ -1,0 +1,125 @@
+#include "compiler/ops/quant/byte_products.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ops/linear/matmul.h"
+#include "compiler/ops/nn/conv.h"
+#include "compiler/ops/selected.h"
+#include "runtime_stub/onnxc/scalar/conv.hpp"
+#include "runtime_stub/onnxc/scalar/matmul.hpp"
+
+namespace onnxc {
+
+bool has_fast_byte_product(const Graph& graph, const Node& node) {
+  if (node.op == "ByteMatMul") return graph[node.inputs[0]].type.rank() >= 2;
+  // A group has whole quads of channels.
+  const Extents &x = graph[node.inputs[0]].type.extents, &w = graph[node.inputs[1]].type.extents;
+  return x.size() <= 4 && (node.integer("group", 1) == 1 || w[1].value() % 4 == 0);
+}
+
+namespace {
+
+void check_operands(Inference& n) {
+  if (n.element(0) != ElementType::U8 || n.element(1) != ElementType::I8)
+    n.fail(fmt::format("the operands are {} and {}, not u8 and i8", name(n.element(0)), name(n.element(1))));
+  if (n.has(2) && n.element(2) != ElementType::I32) n.fail(fmt::format("start is {}, not i32", name(n.element(2))));
+}
+
+void infer_conv(Inference& n) {
+  check_operands(n);
+  Extents y = conv_extents(n, 0, 1);
+  if (n.has(2)) n.unify(n.extents(2)[0], y[1], "the start and the output channels");
+  n.output(0, ElementType::I32, std::move(y));
+}
+void infer_matmul(Inference& n) {
+  check_operands(n);
+  if (n.rank(1) != 2) n.fail("the second operand is no matrix");
+  Extents y = matmul_extents(n, 0, 1);
+  if (n.has(2)) n.unify(n.extents(2)[0], y.back(), "the start and the columns");
+  n.output(0, ElementType::I32, std::move(y));
+}
+
+const int32_t* start_of(const Evaluation& e) { return e.has(2) ? e.in<int32_t>(2).data : nullptr; }
+
+void evaluate_conv(Evaluation& e) {
+  const Window window = conv_window(e.node(), to_extents(e.input(0).shape), to_extents(e.input(1).shape));
+  scalar::ConvParams p;
+  p.group = e.node().integer("group", 1);
+  p.outside = e.node().integer("outside", 0);
+  for (std::size_t i = 0; i < window.rank(); ++i) {
+    p.strides[p.strides.size++] = window.strides[i];
+    p.dilations[p.dilations.size++] = window.dilations[i];
+    p.pads[p.pads.size++] = window.pads_begin[i].value();
+  }
+  scalar::conv(e.out<int32_t>(), e.in<uint8_t>(0), e.in<int8_t>(1), start_of(e), p);
+}
+void evaluate_matmul(Evaluation& e) {
+  const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), to_extents(e.output(0).shape));
+  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
+  for (Dim d : p.batch) params.m *= d.value();
+  scalar::matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<int8_t>(1).data, params, start_of(e));
+}
+
+void lower_scalar_conv(KernelQuery& l) {
+  const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
+  const View x = l.in(0), w = l.in(1), y = l.out(0);
+  StepBuilder step = l.call("scalar_conv");
+  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
+                                          y.extents[0]);
+  if (l.has(2)) step.pointer(l.in(2));
+  else step.null(ElementType::I32);
+  step.params({{"strides", dims_arg(window.strides)},
+               {"dilations", dims_arg(window.dilations)},
+               {"pads", dims_arg(window.pads_begin)},
+               {"group", dim_arg(l.node().integer("group", 1))},
+               {"outside", dim_arg(l.node().integer("outside", 0))}})
+      .emit();
+  l.apply_epilogue(l.result());
+}
+void lower_scalar_matmul(KernelQuery& l) {
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  const View a = l.in(0), w = l.in(1), y = l.out(0);
+  StepBuilder step = l.call("scalar_matmul");
+  step.pointer(y)
+      .pointer(a)
+      .pointer(w)
+      .params({{"m", dim_arg(p.m * element_count(p.batch))}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}})
+      .macs(element_count(y.extents) * p.k);
+  if (l.has(2)) step.pointer(l.in(2));
+  else step.null(ElementType::I32);
+  step.emit();
+  l.apply_epilogue(y);
+}
+
+bool is_fast(KernelQuery& l) { return l.optimise() && has_fast_byte_product(l.graph(), l.node()); }
+
+void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l); }
+void lower_matmul(KernelQuery& l) { is_fast(l) ? lower_fast_byte_matmul(l) : lower_scalar_matmul(l); }
+
+}  // namespace
+
+extern const Operator op_ByteConv, op_ByteMatMul;
+const Operator op_ByteConv{.name = "ByteConv",
+                           .domain = "onnxc",
+                           .min_inputs = 2,
+                           .max_inputs = 3,
+                           .max_outputs = 1,
+                           .infer = infer_conv,
+                           .evaluate = evaluate_conv,
+                           .lower = lower_conv,
+                           .layout = LayoutRule::Prefers,
+                           .has_layout = has_fast_byte_product,
+                           .takes_epilogue = has_fast_byte_product,
+                           .typed_epilogue = true};
+const Operator op_ByteMatMul{.name = "ByteMatMul",
+                             .domain = "onnxc",
+                             .min_inputs = 2,
+                             .max_inputs = 3,
+                             .max_outputs = 1,
+                             .infer = infer_matmul,
+                             .evaluate = evaluate_matmul,
+                             .lower = lower_matmul,
+                             .takes_epilogue = has_fast_byte_product,
+                             .typed_epilogue = true};
+
+}  // namespace onnxc

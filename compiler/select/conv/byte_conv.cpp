@@ -1,0 +1,67 @@
+// The kernels that compute an onnxc.ByteConv, channels-last: a product of bytes for 1x1, or an implicit one.
+#include "compiler/ops/nn/conv.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/quads.hpp"
+
+namespace onnxc {
+namespace {
+
+bool is_product(const ConvCall& c) { return c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
+
+std::span<const int8_t> byte_weights(KernelQuery& l) { return l.constant(1)->as<int8_t>(); }
+
+void consider_product(KernelQuery& l, const ConvCall& c) {
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = contract::quads(c.cin), .likely = c.image_pixels()});
+  l.consider("gemm_quads", gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, contract::quads(c.cin)), 0, [&l, c, tile] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    StepBuilder step = l.call("gemm_quads");
+    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
+    step.pointer(l.weights(conv_weights_name(l), ElementType::I8,
+                           pack::quads(byte_weights(l), {.k = c.cin, .n = c.cout, .nr = tile.nr, .transposed = true})));
+    NamedArgs params{{"m", dim_arg(c.pixels)},
+                     {"n", dim_arg(c.cout)},
+                     {"k", dim_arg(4 * contract::quads(c.cin))},  // pixels are padded to whole quads
+                     {"lda", dim_arg(x.layout.pixel_stride)},
+                     {"ldc", dim_arg(y.layout.pixel_stride)}};
+    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    step.pointer(y).params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
+void consider_direct(KernelQuery& l, const ConvCall& c) {
+  const int64_t channels = contract::quads(c.cin / c.group);
+  const Tile tile = choose_tile(
+      l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = channels * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()});
+  const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin / c.group) * static_cast<double>(channels);
+  l.consider("conv_quads", macs, 0, [&l, c, tile, channels] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
+    StepBuilder step = l.call("conv_quads");
+    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
+    step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::conv_quads(byte_weights(l), shape))).pointer(y);
+    View in_quads = x;
+    in_quads.layout.pixel_stride = ceil_div(x.layout.pixel_stride, 4);
+    NamedArgs params = conv_params(c.over, channels * c.group, c.cout, c.group, in_quads, y);
+    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    const auto outside = static_cast<uint8_t>(l.node().integer("outside", 0));
+    if (!c.no_pads())
+      params.emplace_back("outside", l.weights("outside", ElementType::U8, std::vector<uint8_t>(contract::kOutsideBytes, outside)));
+    step.params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
+}  // namespace
+
+void lower_fast_byte_conv(KernelQuery& l) {
+  const ConvCall c(l);
+  if (is_product(c)) consider_product(l, c);
+  else consider_direct(l, c);
+  l.build_cheapest();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,29 @@
+// The kernel that computes an onnxc.ByteMatMul.
+#include "compiler/ops/linear/matmul.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/quads.hpp"
+
+namespace onnxc {
+
+void lower_fast_byte_matmul(KernelQuery& l) {
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  const Dim rows = p.m * element_count(p.batch);
+  const int64_t n = p.n.value(), k = p.k.value(), steps = contract::quads(k);
+  const Tile tile = choose_tile(l.target(), {.m = rows, .n = n, .k = steps});
+  const double likely = rows.is_constant() ? static_cast<double>(rows.value()) : 128.0;
+  l.consider("gemm_quads", gemm_macs(l.target().machine->product, tile, likely, n, steps), 0, [&l, p, rows, tile, n, k] {
+    const View a = l.in(0), y = l.out(0);
+    StepBuilder step = l.call("gemm_quads");
+    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(a);
+    step.pointer(l.weights(l.graph()[l.node().input(1)].name, ElementType::I8,
+                           pack::quads(l.constant(1)->as<int8_t>(), {.k = k, .n = n, .nr = tile.nr})));
+    NamedArgs params{{"m", dim_arg(rows)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"lda", dim_arg(k)}, {"ldc", dim_arg(n)}};
+    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    step.pointer(y).params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
+  });
+  l.build_cheapest();
+}
+
+}  // namespace onnxc

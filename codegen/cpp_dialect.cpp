@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/cpp_branches.h"
 #include "codegen/names.h"
 
 namespace onnxc {
@@ -22,6 +23,7 @@ std::string CppDialect::template_argument(const TemplateArg& arg) const {
                         [](bool flag) { return std::string(flag ? "true" : "false"); },
                         [](ElementType type) { return std::string(info(type).cpp_name); },
                         [&](ExprType expr) { return expr_names_[static_cast<std::size_t>(expr.number)]; },
+                        [](BranchesType branches) { return branches_name(branches.number); },
                         [](const RuntimeName& known) { return "onnxc::" + known.name; },
                     },
                     arg);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/cpp_branches.h"
 #include "codegen/cpp_dialect.h"
 #include "codegen/steps.h"
 #include "codegen/unit_names.h"
@@ -22,6 +23,7 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
     for (const char* n : Profile::kNames) locals_.add(n);
   }
   for (const std::string& name : expr_names_) locals_.add(name);
+  for (std::size_t i = 0; i < program_.branches.size(); ++i) locals_.add(branches_name(static_cast<int>(i)));
   for (const Weights& w : program_.weights) locals_.add(w.name);
   for_each_step(program_.steps, [&](const Step& s, int) {
     for (Dim d : symbols_bound(s)) {
@@ -34,6 +36,8 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
 std::string FunctionText::print(const WeightsText& weights) {
   std::string text;
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(expr_names_[i], program_.exprs[i]) + "\n";
+  for (std::size_t i = 0; i < program_.branches.size(); ++i)
+    text += cpp_branches_struct(branches_name(static_cast<int>(i)), program_.branches[i]) + "\n";
   if (interface_.dynamic()) text += plan();
   text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n",
                       interface_.dynamic() ? "const Dims& dims, " : "", program_.uses_heap ? ", onnxc::Heap heap" : "",

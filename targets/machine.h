@@ -110,13 +110,15 @@ struct DepthwiseWinogradCosts {
 
 /// Tree ensembles, relative to a node that a walk visits: onnxc/forest.hpp.
 struct ForestCosts {
-  double search = 0;      ///< the rank of a value
-  double byte_node = 0;   ///< a node of forest_bytes, for a block of rows
-  double byte_value = 0;  ///< a leaf's value for a row and a tree, after forest_bytes
-  double bit_node = 0;    ///< a node of forest_bits, for a block of rows
-  double bit_test = 0;    ///< the rows that fail a test
-  double bit_tree = 0;    ///< the numbers of the leaves of a tree, and its values for lookup
-  double bit_value = 0;   ///< a leaf's value for a row and a tree, after forest_bits
+  double branch_test = 0;  ///< a test of forest_branches
+  int most_branches = 0;   ///< tests of a forest, up to which nested conditions are faster than a walk and compile fast
+  double search = 0;       ///< the rank of a value
+  double byte_node = 0;    ///< a node of forest_bytes, for a block of rows
+  double byte_value = 0;   ///< a leaf's value for a row and a tree, after forest_bytes
+  double bit_node = 0;     ///< a node of forest_bits, for a block of rows
+  double bit_test = 0;     ///< the rows that fail a test
+  double bit_tree = 0;     ///< the numbers of the leaves of a tree, and its values for lookup
+  double bit_value = 0;    ///< a leaf's value for a row and a tree, after forest_bits
 };
 
 /// The cost of widening one element of weights.

@@ -102,10 +102,14 @@ struct ParamsArg {
 struct ExprType {
   int number = -1;
 };
+/// One of the program's nested conditions, as a type.
+struct BranchesType {
+  int number = -1;
+};
 /// A type or a constant of the runtime: Sum, scalar::Add, kStays.
 struct RuntimeName {
   std::string name;
 };
-using TemplateArg = std::variant<int64_t, bool, ElementType, ExprType, RuntimeName>;
+using TemplateArg = std::variant<int64_t, bool, ElementType, ExprType, BranchesType, RuntimeName>;
 
 }  // namespace onnxc

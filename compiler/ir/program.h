@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/branches.h"
 #include "compiler/ir/expr.h"
 #include "compiler/ir/step.h"
 #include "compiler/ir/tensor.h"
@@ -86,6 +87,7 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Weights> weights;
   std::vector<Expr> exprs;
+  std::vector<Branches> branches;
   std::vector<Step> steps;
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<Requirement> requirements;

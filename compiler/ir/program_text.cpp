@@ -70,6 +70,7 @@ class ProgramText {
                           [](bool flag) { return std::string(flag ? "true" : "false"); },
                           [](ElementType type) { return std::string(name(type)); },
                           [](ExprType expr) { return fmt::format("E{}", expr.number); },
+                          [](BranchesType branches) { return fmt::format("Branches{}", branches.number); },
                           [](const RuntimeName& known) { return known.name; },
                       },
                       arg);
@@ -145,6 +146,7 @@ std::string print_program(const Program& program) {
     out += "\n";
   }
   for (std::size_t i = 0; i < program.exprs.size(); ++i) out += fmt::format("  E{} = {}\n", i, program.exprs[i].text());
+  for (std::size_t i = 0; i < program.branches.size(); ++i) out += fmt::format("  Branches{} = {}\n", i, program.branches[i].summary());
   out += "steps\n";
   int number = 0;
   print_steps(ProgramText(program), program.steps, 0, number, out);

@@ -58,6 +58,7 @@ bool KernelQuery::may_mix() const {
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
 
 void KernelQuery::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
+BranchesType KernelQuery::branches(Branches branches) { return {lowerer_.add_branches(std::move(branches))}; }
 void KernelQuery::link(const std::string& library) { add_once(lowerer_.program_.libraries, library); }
 PointerArg KernelQuery::weights(const std::string& from, const TensorData& tensor) { return lowerer_.add_weights(from, tensor); }
 

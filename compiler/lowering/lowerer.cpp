@@ -40,6 +40,13 @@ int Lowerer::add_expr(const Expr& expr) {
   return it->second;
 }
 
+int Lowerer::add_branches(Branches branches) {
+  const auto known = std::ranges::find(program_.branches, branches);
+  const auto number = static_cast<int>(known - program_.branches.begin());
+  if (known == program_.branches.end()) program_.branches.push_back(std::move(branches));
+  return number;
+}
+
 void Lowerer::emit(decltype(Step::action) action, std::string what) {
   steps_->push_back({std::move(action), std::move(what), value_});
   for (Dim symbol : symbols_bound(steps_->back())) bound_.insert(symbol.name());

@@ -101,6 +101,7 @@ class Lowerer {
   /// Constants without their bytes. Constants of the same source and count are taken to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
   int add_expr(const Expr& expr);
+  int add_branches(Branches branches);
   void emit(decltype(Step::action) action, std::string what);
 
   const Target& target_;

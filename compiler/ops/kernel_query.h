@@ -162,6 +162,8 @@ class KernelQuery {
   void copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
             ElementType element);
 
+  /// Nested conditions as a type.
+  BranchesType branches(Branches branches);
   /// The node's epilogue as an argument, for a result seen as `shape`; Keep if there is none.
   EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
   /// An expression that the kernel itself applies: x0 is what it computes, and x_i (i > 0) the i-th operand.

@@ -26,6 +26,7 @@ struct ForestColumn {
   bool is_set;
 };
 
+/// Nodes, columns and keys are absent where a unit has none of the designs that read them.
 template <class T>
 using ForestKey = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 

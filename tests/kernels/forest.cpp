@@ -8,6 +8,7 @@
 
 #include <onnxc/forest.hpp>
 
+#include "compiler/select/forest/branches.h"
 #include "compiler/select/forest/flat_forest.h"
 
 using namespace onnxc;
@@ -26,6 +27,7 @@ struct Recipe {
 };
 
 constexpr int kFeatures = 6;
+constexpr int64_t kMostTests = 2000;  // of nested conditions
 
 class Grower {
  public:
@@ -122,19 +124,50 @@ struct Flat {
                .shape = t.shape} {}
 };
 
-template <class T, class Word, TreeAggregate aggregate, int id_bytes, ForestDesigns designs>
+/// Nested conditions as data: asks what a unit's text would ask.
+template <class T>
+struct ReadBranches {
+  static inline const Branches* branches = nullptr;
+
+  template <class Row>
+  static bool answer(const Row& x, const Branches::Test& test) {
+    std::vector<T> numbers;
+    for (const uint64_t bits : test.numbers) numbers.push_back(std::bit_cast<T>(static_cast<std::make_unsigned_t<ForestKey<T>>>(bits)));
+    if (!test.is_set) return test.nan_right ? x.above_or_nan(test.feature, numbers[0]) : x.above(test.feature, numbers[0]);
+    bool right = test.nan_right ? x.outside_or_nan(test.feature) : x.outside(test.feature);
+    for (const T n : numbers) right = right && (test.nan_right ? x.outside_or_nan(test.feature, n) : x.outside(test.feature, n));
+    return right;
+  }
+  template <class Row, class Ends>
+  static void leaves(const Row& x, const Ends& ends) {
+    int32_t first_leaf = 0;
+    for (std::size_t tree = 0; tree < branches->roots.size(); ++tree) {
+      int32_t at = branches->roots[tree];
+      while (at >= 0) {
+        const Branches::Test& test = branches->tests[static_cast<std::size_t>(at)];
+        at = answer(x, test) ? test.right : test.left;
+      }
+      ends(static_cast<int64_t>(tree), first_leaf - 1 - at);
+      const std::size_t end =
+          tree + 1 < branches->roots.size() ? static_cast<std::size_t>(branches->roots[tree + 1]) : branches->tests.size();
+      first_leaf += static_cast<int32_t>(end) - branches->roots[tree] + 1;
+    }
+  }
+};
+
+template <class T, class Word, TreeAggregate aggregate, int id_bytes, ForestDesigns designs, class Single = ForestWalk>
 void check_design(const TreeTables& tables, const FlatTables& flat, const std::vector<T>& x, int64_t targets,
                   const std::vector<T>& expected) {
   const Flat<T, Word> f(flat);
   const auto rows = static_cast<int64_t>(x.size()) / kFeatures;
-  const int64_t bytes = contract::forest_scratch(flat.shape, kVectorFloats, designs.bytes_from != ForestDesigns::kNever,
-                                                 designs.bits_from != ForestDesigns::kNever);
+  const int64_t bytes = contract::forest_scratch(flat.shape, kVectorFloats, !std::is_same_v<Single, ForestWalk>,
+                                                 designs.bytes_from != ForestDesigns::kNever, designs.bits_from != ForestDesigns::kNever);
   for (int threads : {1, 3}) {
     std::vector<T> y(expected.size(), T(99));
     for (int i = 0; i < threads; ++i) {
       std::vector<uint8_t> memory(static_cast<std::size_t>(bytes + 128), 0xab);
       uint8_t* const scratch = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-      forest_regressor<designs.bytes_from, designs.bits_from, id_bytes, aggregate, T, Word>(
+      forest_regressor<designs.bytes_from, designs.bits_from, id_bytes, aggregate, T, Word, Single>(
           Share{i, threads}, Tensor<T>{y.data(), {rows, targets}}, Tensor<const T>{x.data(), {rows, kFeatures}}, f.forest,
           {.trees = static_cast<int64_t>(tables.roots.size())}, scratch, {.targets = targets, .aggregate = aggregate});
       for (const uint8_t* p = scratch + bytes; p < memory.data() + memory.size(); ++p) REQUIRE(*p == 0xab);
@@ -175,6 +208,14 @@ void check_forest(const Recipe& recipe, unsigned seed) {
     const auto all = [&]<class Word, int id_bytes>() {
       check_design<T, Word, aggregate, id_bytes, ForestDesigns{kNever, kNever}>(tables, *flat, x, recipe.targets, expected);
       if (flat->nodes.empty()) return;
+      const auto branches = write_branches(*flat, kMostTests);
+      CHECK(branches.has_value() == (flat->nodes.size() / 4 <= kMostTests));
+      if (branches) {
+        ReadBranches<T>::branches = &*branches;
+        check_design<T, Word, aggregate, id_bytes, ForestDesigns{kNever, kNever}, ReadBranches<T>>(tables, *flat, x, recipe.targets,
+                                                                                                   expected);
+        check_design<T, Word, aggregate, id_bytes, ForestDesigns{8, kNever}, ReadBranches<T>>(tables, *flat, x, recipe.targets, expected);
+      }
       check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, kNever}>(tables, *flat, x, recipe.targets, expected);
       check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, 1}>(tables, *flat, x, recipe.targets, expected);
       check_design<T, Word, aggregate, id_bytes, ForestDesigns{8, 100}>(tables, *flat, x, recipe.targets, expected);

@@ -65,6 +65,11 @@ DRAWN = {
     "drawn, chains": lambda: regressor(drawn(3, 20, 150, 5, deep=0.97), 5, [0]),
     "drawn, classes": lambda: classifier(one_class_a_tree(drawn(4, 45, 40, 10), 3), 10, 3, [0.1, 0, -0.2], "SOFTMAX"),
     "drawn, sets": lambda: ensemble(drawn(5, 30, 60, 6, sets=True), 6),
+    # Few enough nodes for nested conditions.
+    "drawn, one tree": lambda: regressor(drawn(6, 1, 30, 4), 4, [0.5]),
+    "drawn, few nodes": lambda: regressor(drawn(7, 12, 40, 6, 3, 0.3), 6, [0, 1, 0.5]),
+    "drawn, few classes": lambda: classifier(one_class_a_tree(drawn(8, 9, 20, 5), 3), 5, 3, [0.1, 0, -0.2], "SOFTMAX"),
+    "drawn, few sets": lambda: ensemble(drawn(9, 8, 25, 4, sets=True), 4),
 }
 
 

@@ -210,6 +210,7 @@ TEST_CASE("contract: forests") {
   CHECK((!forest_is_wide(large) && forest_walk_scratch(large) == 256));
   large.most_leaves = 257;
   CHECK((forest_is_wide(large) && forest_walk_scratch(large) == 64));
+  CHECK(forest_branches_scratch(shape) == 64);
   CHECK(forest_bytes_scratch(shape) == 64 * (4 + 3 + 40 + 8));
   CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) ==
         ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/ml/forest.h"
 #include "compiler/ops/selected.h"
+#include "compiler/select/forest/branches.h"
 #include "compiler/select/forest/flat_forest.h"
 
 namespace onnxc {
@@ -19,12 +20,13 @@ struct ForestDesigns {
   double cost = 0;  ///< of all rows, or of one where their number is not known
 };
 
-/// Costs as in ForestCosts.
-ForestDesigns choose_designs(const Target& target, const FlatTables& tables, const Dim& rows) {
+/// Costs as in ForestCosts. branches: rows by themselves are computed so.
+ForestDesigns choose_designs(const Target& target, const FlatTables& tables, const Dim& rows, bool branches) {
   const ForestCosts& costs = target.machine->forest;
   const contract::ForestShape& s = tables.shape;
   const auto nodes = static_cast<double>(tables.first_node.back());
-  const double search = static_cast<double>(s.columns) * costs.search, row = tables.steps + search;
+  const double search = static_cast<double>(s.columns) * costs.search,
+               row = branches ? tables.steps * costs.branch_test : tables.steps + search;
   const double values = static_cast<double>(s.trees) * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
   const double byte_block =
@@ -55,21 +57,26 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   return designs;
 }
 
-/// onnxc::FlatForest{...}
-NamedArgs flat_args(KernelQuery& l, const FlatTables& tables, bool blocks) {
+/// onnxc::FlatForest{...}, with what walks and blocks of rows need.
+NamedArgs flat_args(KernelQuery& l, const FlatTables& tables, bool walks, bool blocks) {
   const bool doubles = tables.shape.number_bytes == 8;
-  NamedArgs args{{"walk", contract::forest_is_wide(tables.shape)
-                              ? l.weights("walk", ElementType::U32, tables.walk)
-                              : l.weights("walk", ElementType::U16, std::vector<uint16_t>(tables.walk.begin(), tables.walk.end()))}};
+  NamedArgs args;
+  if (walks) {
+    args.emplace_back("walk", contract::forest_is_wide(tables.shape)
+                                  ? l.weights("walk", ElementType::U32, tables.walk)
+                                  : l.weights("walk", ElementType::U16, std::vector<uint16_t>(tables.walk.begin(), tables.walk.end())));
+  }
   if (blocks) args.emplace_back("nodes", l.weights("nodes", ElementType::I16, tables.nodes));
-  args.emplace_back("first_node", l.weights("first_node", ElementType::I32, tables.first_node));
+  if (walks || blocks) args.emplace_back("first_node", l.weights("first_node", ElementType::I32, tables.first_node));
   args.emplace_back("values", doubles
                                   ? l.weights("values", ElementType::F64, tables.values)
                                   : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end())));
   if (!tables.tree_target.empty()) args.emplace_back("tree_target", l.weights("tree_target", ElementType::I32, tables.tree_target));
-  args.emplace_back("columns", l.weights("columns", ElementType::I32, tables.columns));
-  args.emplace_back("keys", doubles ? l.weights("keys", ElementType::I64, tables.keys)
-                                    : l.weights("keys", ElementType::I32, std::vector<int32_t>(tables.keys.begin(), tables.keys.end())));
+  if (walks || blocks) {
+    args.emplace_back("columns", l.weights("columns", ElementType::I32, tables.columns));
+    args.emplace_back("keys", doubles ? l.weights("keys", ElementType::I64, tables.keys)
+                                      : l.weights("keys", ElementType::I32, std::vector<int32_t>(tables.keys.begin(), tables.keys.end())));
+  }
   const contract::ForestShape& s = tables.shape;
   args.emplace_back("shape", params_arg({{"trees", dim_arg(s.trees)},
                                          {"columns", dim_arg(s.columns)},
@@ -93,26 +100,33 @@ void consider_fast_forest(KernelQuery& l, const ForestCall& forest) {
                                        .asks_has = forest.is_classifier});
   if (!flat) return;
   const auto tables = std::make_shared<const FlatTables>(std::move(*flat));  // shared, since they may be large
-  const ForestDesigns designs = choose_designs(l.target(), *tables, forest.x.extents[0]);
   const char* const row = forest.is_classifier ? "forest_classifier" : "forest_regressor";
-  l.consider(row, designs.cost, 0, [&l, forest, designs, row, doubles, tables] {
-    const contract::ForestShape& s = tables->shape;
-    StepBuilder call = l.call(row);
-    call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
-    call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
-    call.template_arg(doubles ? ElementType::F64 : ElementType::F32);
-    call.template_arg(contract::forest_is_wide(s) ? ElementType::U32 : ElementType::U16).tensor(forest.y);
-    if (forest.is_classifier) call.pointer(l.out(0));
-    call.tensor(forest.x)
-        .params(flat_args(l, *tables, designs.bytes_from != kNever || designs.bits_from != kNever))
-        .params(forest_args(l, *forest.tables, false));
-    if (forest.is_classifier) {
-      if (tables->has.empty()) call.null(ElementType::Bool);
-      else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables->has.begin(), tables->has.end())));
-    }
-    const int64_t bytes = contract::forest_scratch(s, l.target().vector_floats, designs.bytes_from != kNever, designs.bits_from != kNever);
-    call.pointer(l.thread_workspace("forest", ElementType::U8, bytes)).params(forest.params).emit();
-  });
+  const auto consider = [&](const std::shared_ptr<const Branches>& branches) {
+    const ForestDesigns designs = choose_designs(l.target(), *tables, forest.x.extents[0], branches != nullptr);
+    const auto build = [&l, forest, designs, row, doubles, tables, branches] {
+      const contract::ForestShape& s = tables->shape;
+      const bool bytes = designs.bytes_from != kNever, bits = designs.bits_from != kNever;
+      StepBuilder call = l.call(row);
+      call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
+      call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
+      call.template_arg(doubles ? ElementType::F64 : ElementType::F32);
+      call.template_arg(contract::forest_is_wide(s) ? ElementType::U32 : ElementType::U16);
+      if (branches != nullptr) call.template_arg(l.branches(*branches));
+      call.tensor(forest.y);
+      if (forest.is_classifier) call.pointer(l.out(0));
+      call.tensor(forest.x).params(flat_args(l, *tables, branches == nullptr, bytes || bits)).params(forest_args(l, *forest.tables, false));
+      if (forest.is_classifier) {
+        if (tables->has.empty()) call.null(ElementType::Bool);
+        else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables->has.begin(), tables->has.end())));
+      }
+      const int64_t scratch = contract::forest_scratch(s, l.target().vector_floats, branches != nullptr, bytes, bits);
+      call.pointer(l.thread_workspace("forest", ElementType::U8, scratch)).params(forest.params).emit();
+    };
+    l.consider(row, designs.cost, 0, build, 0, branches != nullptr ? "branches" : "");
+  };
+  consider(nullptr);
+  if (auto branches = write_branches(*tables, l.target().machine->forest.most_branches))
+    consider(std::make_shared<const Branches>(std::move(*branches)));
 }
 
 }  // namespace onnxc

@@ -23,7 +23,8 @@ constexpr Word forest_test(int64_t number, int64_t rank) {
 }
 /// Where the walk of a tree starts, in nodes: those before it have one leaf more than inner nodes.
 constexpr int64_t forest_walk_root(int64_t first_node, int64_t tree) { return 2 * first_node + tree; }
-/// The integer by which a number is compared: of the same order, but that -0 is before 0. NaN has none.
+/// The integer by which a number is compared: of the same order, but that -0 is before 0. NaN has none. On bits, the function is its own
+/// inverse.
 constexpr int32_t forest_key(float x) {
   const auto bits = __builtin_bit_cast(int32_t, x);
   return bits ^ static_cast<int32_t>(static_cast<uint32_t>(bits >> 31) >> 1);
@@ -88,9 +89,12 @@ constexpr int64_t forest_bits_scratch(const ForestShape& s, int64_t lanes) {
          mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
 }
 
-/// Scratch of a share for the designs that are used, and the scores of a row.
-constexpr int64_t forest_scratch(const ForestShape& s, int64_t lanes, bool bytes, bool bits) {
-  int64_t most = forest_walk_scratch(s);
+/// Nested conditions: the leaf of each tree.
+constexpr int64_t forest_branches_scratch(const ForestShape& s) { return forest_area(2 * s.trees); }
+
+/// Scratch of a share for the designs that are used, and the scores of a row. branches: instead of walks.
+constexpr int64_t forest_scratch(const ForestShape& s, int64_t lanes, bool branches, bool bytes, bool bits) {
+  int64_t most = branches ? forest_branches_scratch(s) : forest_walk_scratch(s);
   if (bytes) most = max(most, forest_bytes_scratch(s));
   if (bits) most = max(most, forest_bits_scratch(s, lanes));
   return forest_area(s.targets * s.number_bytes) + forest_area(s.targets) + most;

@@ -104,7 +104,8 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
     auto form = epilogue_operand(shape, result, extents, view.strides());
     ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
     form->pointer = view.pointer;
-    if (form->form == "Rows" && extents == result) step.may_share(this->result(), view);
+    const bool same_places = extents == result && held_bits(view.element) == held_bits(graph_[node_.outputs[0]].type.element);
+    if (form->form == "Rows" && same_places) step.may_share(this->result(), view);
     arg.operands.push_back(std::move(*form));
   }
   return arg;

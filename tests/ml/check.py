@@ -144,12 +144,13 @@ def TreeEnsembleClassifier(r):
     features, classes, missing = int(r.integers(1, 8)), int(r.integers(2, 5)), r.random() < 0.5
     a, leaves = random_trees(r, int(r.integers(1, 12)), features, MODES if r.random() < 0.5 else MODES[:1], missing)
     one_sided = classes == 2 and r.random() < 0.6
-    weights = [(t, n, int(k)) for t, n in leaves for k in ([0] if one_sided else range(classes))]
+    only = int(r.integers(2))
+    weights = [(t, n, int(k)) for t, n in leaves for k in ([only] if one_sided else range(classes))]
     a.update(class_treeids=[w[0] for w in weights], class_nodeids=[w[1] for w in weights], class_ids=[w[2] for w in weights])
     values = numbers(r, len(weights))
     a["class_weights"] = (np.abs(values) / 10 if r.random() < 0.5 else values).tolist()
     if r.random() < 0.4:
-        a["base_values"] = numbers(r, 1 if one_sided else classes).tolist()
+        a["base_values"] = numbers(r, int(r.integers(1, 3)) if classes == 2 else classes).tolist()
     a["post_transform"] = str(r.choice(POST[:4]))
     names, label_type = labels(r, classes, ("classlabels_int64s", "classlabels_strings"))
     x = tree_input(r, features, missing)

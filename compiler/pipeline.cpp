@@ -39,6 +39,7 @@ constexpr Pass kPasses[] = {
     {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
     {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, above all those of BatchNorm
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // equal nodes are computed once; before fusion hides them
+    {"merge_trees",                     merge_trees,                     true},   // functions of leaves move into leaves
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     // Channel shuffles move into weights, once no BatchNorm is in between.
     {"select_channels",                 select_channels,                 true, true},

@@ -28,6 +28,8 @@ Graph simplify(Graph graph);
 Graph join_text(Graph graph);
 /// Picks columns of a tensor, and products of them, at once where a Concat joins them one by one. Needs: simplify.
 Graph join_columns(Graph graph);
+/// Makes one ensemble of trees whose functions are added up. Needs: lower_elementwise.
+Graph merge_trees(Graph graph);
 /// Folds BatchNormalization, scales and biases after a convolution or matrix product into its weights. Needs:
 /// lower_elementwise.
 Graph fold_scales(Graph graph);

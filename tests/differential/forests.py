@@ -161,8 +161,7 @@ def columns_forest(d, op):
     attributes, leaves = columns_of(d, forest)
     regressor = op == "TreeEnsembleRegressor"
     width = d.one(1, 1, 2, 3, d.int(4, 9)) if regressor else d.one(2, 2, 3, d.int(4, 9))
-    # Of two classes each leaf names both or the same one: where some leaves of a model name one and some the other, ONNX Runtime's vector of two scores is cut to one by the rows before.
-    style = d.one("dense", "sparse", "one a tree", "one a leaf") if regressor or width > 2 else d.one("dense", "first", "second")
+    style = d.one("dense", "sparse", "one a tree", "one a leaf", *(("first", "second") if width == 2 and not regressor else ()))
     named = {"dense": lambda t: range(width), "sparse": lambda t: d.subset(range(width), 1), "one a tree": lambda t: [t % width], "one a leaf": lambda t: [d.int(0, width - 1)],
              "first": lambda t: [0], "second": lambda t: [1]}[style]
     weights = [(t, leaf, k) for t, leaf in leaves for k in named(t)]
@@ -172,8 +171,10 @@ def columns_forest(d, op):
     low, high = d.one((-2, 2), (-1, 1), (0, 0.2), (0, 1 / len(forest)))
     attributes.update({f"{prefix}_treeids": [w[0] for w in weights], f"{prefix}_nodeids": [w[1] for w in weights], f"{prefix}_ids": [w[2] for w in weights],
                        f"{prefix}_weights": numbers(d, len(weights), kind, low, high)})
-    if d.chance(0.5) and style != "second":  # one base of two classes whose weights are of the second: nobody says whose it is
-        attributes["base_values"] = numbers(d, 1 if style == "first" else width, kind, -0.5, 0.5)
+    # Of two classes where some rows have weights for the first one only, a single base value leaves their second scores undefined.
+    bases = d.one(1, 2) if not regressor and width == 2 and style in ("dense", "first", "second") else width
+    if d.chance(0.5):
+        attributes["base_values"] = numbers(d, bases, kind, -0.5, 0.5)
     if kind == np.float64 and d.chance(0.8):
         tensors(attributes, ("nodes_values", f"{prefix}_weights", "base_values"))
     elif kind == np.float64:  # lists are of float32
@@ -183,7 +184,7 @@ def columns_forest(d, op):
     if regressor:
         return spec(op, x, {**attributes, "n_targets": width, "aggregate_function": d.one("SUM", "SUM", "AVERAGE", "MIN", "MAX"), "post_transform": post}, 3, post)
     names = [int(v) for v in d.permutation(50)[:width]] if d.chance(0.5) else [f"label {v}" for v in d.permutation(50)[:width]]
-    if width == 2 and style == "dense" and isinstance(names[0], int):
+    if width == 2 and len(set(attributes["class_ids"])) == 2 and isinstance(names[0], int):
         names = [0, 1]  # what ONNX Runtime gives for two classes, whatever their labels
     attributes["classlabels_int64s" if isinstance(names[0], int) else "classlabels_strings"] = names
     return spec(op, x, {**attributes, "post_transform": post}, 3, post, outputs=2)

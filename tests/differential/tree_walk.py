@@ -113,21 +113,22 @@ def transform(post, z):
 
 
 def two_classes(scores, has, base, post, one_sided, positive):
-    """(number of the class, scores) by ONNX Runtime's rules. Where each leaf names the same class, the other one's score follows from it."""
-    alone = not has[:, 1].any() and len(base) < 2
-    if len(base) == 2 and has[0, 1]:  # a model of one score whose first base is not used
-        scores[:, 1] = base[1] + scores[:, 0]
-        scores[:, 0] = -scores[:, 1]
-    elif len(base):
-        scores[:, : len(base)] += base
-    decides = scores[:, 1] if has[0, 1] else scores[:, 0]
+    """(number of the class, scores) by ONNX Runtime's rules. A row without weights for the second class has one score, from which the other one follows."""
+    second = has[:, 1]
+    if len(base) == 2:  # either one score and its opposite, or that of the first class
+        sums = scores[:, 0] + base[second.astype(int)]
+        scores = np.where(second[:, None], np.stack([-sums, sums], 1), np.stack([sums, scores[:, 1]], 1))
+    elif len(base) == 1:
+        scores[:, 0] += base[0]
+    scores = np.where(has, scores, scores.dtype.type(0))
+    decides = np.where(second, scores[:, 1], scores[:, 0])
     chosen = (decides > 0.5 if one_sided and positive else decides > 0).astype(np.int64)
-    if not alone:
-        return chosen, transform(post, scores)
     z = scores[:, 0]
     if post == "LOGISTIC":
-        return chosen, np.stack([logistic(-z), logistic(z)], 1)
-    return chosen, np.stack([1 - z if positive else -z, z], 1)
+        single = np.stack([logistic(-z), logistic(z)], 1)
+    else:
+        single = np.stack([1 - z if one_sided and positive else -z, z], 1)
+    return chosen, np.where((second | (len(base) == 2))[:, None], transform(post, scores), single)
 
 
 def ask(spec):

@@ -144,12 +144,13 @@ def TreeEnsembleClassifier(r):
     features, classes, missing = int(r.integers(1, 8)), int(r.integers(2, 5)), r.random() < 0.5
     a, leaves = random_trees(r, int(r.integers(1, 12)), features, MODES if r.random() < 0.5 else MODES[:1], missing)
     one_sided = classes == 2 and r.random() < 0.6
-    weights = [(t, n, int(k)) for t, n in leaves for k in ([0] if one_sided else range(classes))]
+    only = int(r.integers(2))
+    weights = [(t, n, int(k)) for t, n in leaves for k in ([only] if one_sided else range(classes))]
     a.update(class_treeids=[w[0] for w in weights], class_nodeids=[w[1] for w in weights], class_ids=[w[2] for w in weights])
     values = numbers(r, len(weights))
     a["class_weights"] = (np.abs(values) / 10 if r.random() < 0.5 else values).tolist()
     if r.random() < 0.4:
-        a["base_values"] = numbers(r, 1 if one_sided else classes).tolist()
+        a["base_values"] = numbers(r, int(r.integers(1, 3)) if classes == 2 else classes).tolist()
     a["post_transform"] = str(r.choice(POST[:4]))
     names, label_type = labels(r, classes, ("classlabels_int64s", "classlabels_strings"))
     x = tree_input(r, features, missing)
@@ -198,6 +199,52 @@ def TreeEnsemble(r):
     x = np.round(numbers(r, (int(r.integers(1, 30)), features), dtype))
     x[r.random(x.shape) < 0.1] = np.nan
     return compare(tensor_model("TreeEnsemble", {"x": x}, {"y": element}, version=5, **a), {"x": x})
+
+
+@check
+def SumOfTrees(r):
+    """Functions of the leaves of trees, added up, as isolation forests are exported: onnxc makes one forest of them."""
+    columns, one_more = int(r.integers(2, 6)), r.random() < 0.3
+    node = helper.make_node
+    nodes, constants, terms = [], {"minus": np.array([-1], np.int64), "two": np.array([2], np.float32), "half": np.array([[0.5]], np.float32)}, []
+    for k in range(int(r.integers(1, 9))):
+        picked = r.random() < 0.5
+        features = int(r.integers(1, columns + 1)) if picked else columns
+        a, leaves = random_trees(r, 1, features, MODES[:1], False)
+        if picked:
+            constants[f"columns{k}"] = r.permutation(columns)[:features].astype(np.int64)
+            nodes.append(node("Gather", ["x", f"columns{k}"], [f"x{k}"], axis=1))
+        a.update(target_treeids=[0] * len(leaves), target_nodeids=[n for _, n in leaves], target_ids=[0] * len(leaves), target_weights=[float(n) for _, n in leaves], n_targets=1)
+        nodes.append(node("TreeEnsembleRegressor", [f"x{k}" if picked else "x"], [f"leaf{k}"], domain="ai.onnx.ml", **a))
+        nodes.append(node("Cast", [f"leaf{k}"], [f"number{k}"], to=T.INT64))
+        last, kind = f"leaf{k}", int(r.integers(4))
+        if kind < 2:
+            nodes.append(node("LabelEncoder", [f"number{k}"], [f"size{k}"], domain="ai.onnx.ml", keys_int64s=[n for _, n in leaves][1:], values_floats=np.abs(numbers(r, len(leaves) - 1)).tolist()))
+            nodes.append(node("Reshape", [f"size{k}", "minus"], [f"flat{k}"]))
+            nodes.append(node("Unsqueeze", [f"flat{k}", "one"], [f"column{k}"]))
+            nodes += [node("Greater", [f"column{k}", "half"], [f"more{k}"]), node("Where", [f"more{k}", f"column{k}", "two"], [f"least{k}"]), node("Log", [f"least{k}"], [f"log{k}"])]
+            last = f"log{k}"
+        elif kind == 2:
+            constants[f"table{k}"] = numbers(r, 1 + max(n for _, n in leaves))
+            nodes.append(node("Gather", [f"table{k}", f"number{k}"], [f"depth{k}"]))
+            last = f"depth{k}"
+        if r.random() < 0.5:
+            nodes.append(node("Mul", [last, "half"], [f"scaled{k}"]))
+            last = f"scaled{k}"
+        terms.append(last)
+    constants["one"] = np.array([1], np.int64)
+    if r.random() < 0.5:
+        nodes.append(node("Sum", terms, ["sum"]))
+    else:
+        sums = [terms[0], *(f"sum{k}" for k in range(1, len(terms)))]
+        nodes += [node("Add", [sums[k - 1], terms[k]], [sums[k]]) for k in range(1, len(terms))] + [node("Identity", [sums[-1]], ["sum"])]
+    nodes.append(node("Div", ["sum", "two"], ["y"]))
+    outputs = [helper.make_tensor_value_info("y", T.FLOAT, [None, 1])] + ([helper.make_tensor_value_info("leaf0", T.FLOAT, [None, 1])] if one_more else [])
+    x = numbers(r, (int(r.integers(1, 40)), columns))
+    graph = helper.make_graph(nodes, "SumOfTrees", [helper.make_tensor_value_info("x", T.FLOAT, [None, columns])], outputs,
+                              initializer=[helper.make_tensor(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape, v.flatten().tolist()) for n, v in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=9)
+    return compare(model, {"x": x}, 1e-5)
 
 
 # ---- linear models and support vectors

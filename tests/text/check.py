@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ml"))
 import check as common  # noqa: E402
 
 common.CHECKS.clear()
-TEXTS = ["", "a", "b", "ab", "abc", "aab", "abab", "A", "aB", "é", "ÉTÉ", "été ab", " a b  c ", "a,b,,c", ",", "a\nb", "12", "-1.5e3", "x_1", "Straße", "ёЖ", "a\0b", "漢字", "٣½", "Ǆǅ"]
+TEXTS = ["", "a", "b", "ab", "abc", "aab", "abab", "A", "aB", "é", "ÉTÉ", "été ab", " a b  c ", "a,b,,c", ",", "a\nb", "12", "-1.5e3", "x_1", "Straße", "ёЖ", "a\0b", "漢字", "٣½", "Ǆǅ", "Kskſ\u212a", "ıİθϑ"]
 
 
 def model(op, arrays, outputs, opset=20, domain="", fixed=False, **attributes):
@@ -27,7 +27,8 @@ def texts(r, *shape):
 
 
 def pattern(r, depth=0):
-    atoms = ["a", "b", "c", ".", "[ab]", "[^a]", r"\w", r"\d", r"\s", "[a-c]", "é", r"\x61", "[[:alpha:]]", r"\W", "[^[:digit:]a]", "A", r"\pL", r"\p{Lu}", r"\P{Ll}", r"[\pN\p{Cyrillic}]", r"\p{^Latin}", r"[^\p{P}\pZ]", r"\b", "^", "$", ",", r"\,", "(?i:é)"]
+    atoms = ["a", "b", "c", ".", "[ab]", "[^a]", r"\w", r"\d", r"\s", "[a-c]", "é", r"\x61", "[[:alpha:]]", r"\W", "[^[:digit:]a]", "A", r"\pL", r"\p{Lu}", r"\P{Ll}", r"[\pN\p{Cyrillic}]", r"\p{^Latin}", r"[^\p{P}\pZ]", r"\b", "^", "$", ",", r"\,", "(?i:é)", r"\D", r"\P{Lu}",
+             "[[:^lower:]]", r"[^\p{Ll}]", r"[\P{Lu}_]", "ſ", "[^Ss]", r"\P{^Lt}"]
     kind = r.random()
     if depth > 3 or kind < 0.35:
         return str(r.choice(atoms))

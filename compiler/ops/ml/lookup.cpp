@@ -9,6 +9,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/ml/key_table.h"
+#include "runtime_stub/onnxc/scalar/ml/lookup.hpp"
 
 namespace onnxc {
 namespace {
@@ -82,16 +83,55 @@ Encoding encoding_of(const Node& node) {
   return e;
 }
 
-bool is_key_type(ElementType t) {
-  return t == ElementType::String || t == ElementType::I64 || t == ElementType::I32 || t == ElementType::I16 || t == ElementType::F32 ||
-         t == ElementType::F64;
+/// f.operator()<T>() for the T of keys. False if there are no keys of the type.
+template <class F>
+bool for_key(ElementType type, F&& f) {
+  switch (type) {
+    case ElementType::String: return f.template operator()<onnxc_string>(), true;
+    case ElementType::I64: return f.template operator()<int64_t>(), true;
+    case ElementType::I32: return f.template operator()<int32_t>(), true;
+    case ElementType::I16: return f.template operator()<int16_t>(), true;
+    case ElementType::F32: return f.template operator()<float>(), true;
+    case ElementType::F64: return f.template operator()<double>(), true;
+    default: return false;
+  }
 }
+
+/// The elements of a tensor as kernels see them.
+class ElementViews {
+ public:
+  explicit ElementViews(TensorData tensor) : tensor_(std::move(tensor)) {
+    for (const std::string& s : tensor_.strings) strings_.push_back({s.data(), s.size()});
+  }
+  template <class T>
+  const T* as() const {
+    if constexpr (std::is_same_v<T, onnxc_string>) return strings_.data();
+    else return reinterpret_cast<const T*>(tensor_.bytes.data());
+  }
+
+ private:
+  TensorData tensor_;
+  std::vector<onnxc_string> strings_;
+};
 
 void infer_label_encoder(Inference& n) {
   const Encoding e = encoding_of(n.node());
-  if (!is_key_type(e.keys.type)) n.fail(fmt::format("the keys are {}", name(e.keys.type)));
+  if (!for_key(e.keys.type, []<class>() {})) n.fail(fmt::format("the keys are {}", name(e.keys.type)));
   if (e.keys.type != n.element(0)) n.fail(fmt::format("the input is {}, the keys are {}", name(n.element(0)), name(e.keys.type)));
   n.output(0, e.values.type, n.extents(0));
+}
+
+void evaluate_label_encoder(Evaluation& e) {
+  const Encoding encoding = encoding_of(e.node());
+  const KeyTable s = key_table(encoding.keys);
+  const ElementViews keys(s.keys), values(elements(encoding.values, s.order)), otherwise(encoding.otherwise),
+      nan(s.nan < 0 ? encoding.otherwise : elements(encoding.values, {s.nan}));
+  for_key(e.type(0), [&]<class K>() {
+    for_size(encoding.values.type, [&]<class V>() {
+      scalar::label_encoder(e.out<V>(0).data, e.in<K>(0), {keys.as<K>(), s.first.data(), s.bits}, values.as<V>(), otherwise.as<V>(),
+                            nan.as<V>());
+    });
+  });
 }
 
 void lower_label_encoder(KernelQuery& l) {
@@ -211,6 +251,7 @@ const Operator op_LabelEncoder{.name = "LabelEncoder",
                                .max_outputs = 1,
                                .resolve = resolve_label_encoder,
                                .infer = infer_label_encoder,
+                               .evaluate = evaluate_label_encoder,
                                .lower = lower_label_encoder};
 const Operator op_CategoryMapper{.name = "CategoryMapper",
                                  .domain = "ai.onnx.ml",

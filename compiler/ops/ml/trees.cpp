@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
+#include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/ml/forest.h"
 #include "compiler/ops/selected.h"
+#include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
 namespace onnxc {
 namespace {
@@ -131,6 +134,32 @@ EnumArg aggregate_of(const Node& node) {
   return EnumArg{"scalar::TreeAggregate", kNames[number]};
 }
 
+void evaluate_regressor(Evaluation& e) {
+  const Node& node = e.node();
+  const TreeTables tables = tables_of(node);
+  const auto number = [](const std::string& word, std::initializer_list<const char*> words) {
+    return std::ranges::find(words, word) - words.begin();
+  };
+  const scalar::TreeParams params{
+      .targets = targets_of(node),
+      .aggregate = static_cast<scalar::TreeAggregate>(number(aggregate_of(node).value, {"sum", "average", "min", "max"})),
+      .post = static_cast<scalar::PostTransform>(
+          number(std::get<EnumArg>(post_of(node)).value, {"none", "softmax", "logistic", "softmax_zero", "probit"}))};
+  for_number(e.type(0), [&]<class X>() {
+    using T = std::conditional_t<std::is_same_v<X, double>, double, float>;
+    const std::vector<T> thresholds(tables.thresholds.begin(), tables.thresholds.end()),
+        weights(tables.weights.begin(), tables.weights.end()), base(tables.base.begin(), tables.base.end());
+    const scalar::Forest<T> forest{tables.nodes.data(),   thresholds.data(), tables.roots.data(), std::ssize(tables.roots),
+                                   tables.targets.data(), weights.data(),    base.data(),         std::ssize(base)};
+    std::vector<T> scores(static_cast<std::size_t>(params.targets));
+    const auto has = std::make_unique<bool[]>(scores.size());
+    Tensor<const X> x = e.in<X>(0);
+    if (x.shape.rank == 1) x.shape = {1, x.shape[0]};
+    if (node.op == "TreeEnsemble") scalar::tree_regressor({}, e.out<X>(), x, forest, scores.data(), has.get(), params);
+    else scalar::tree_regressor({}, e.out<float>(), x, forest, scores.data(), has.get(), params);
+  });
+}
+
 void lower_regressor(KernelQuery& l) {
   const Node& node = l.node();
   const int64_t targets = targets_of(node);
@@ -188,6 +217,7 @@ const Operator op_TreeEnsemble{.name = "TreeEnsemble",
                                .max_inputs = 1,
                                .max_outputs = 1,
                                .infer = infer_regressor,
+                               .evaluate = evaluate_regressor,
                                .lower = lower_regressor};
 const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor",
                                         .domain = "ai.onnx.ml",
@@ -195,6 +225,7 @@ const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor",
                                         .max_inputs = 1,
                                         .max_outputs = 1,
                                         .infer = infer_regressor,
+                                        .evaluate = evaluate_regressor,
                                         .lower = lower_regressor};
 const Operator op_TreeEnsembleClassifier{.name = "TreeEnsembleClassifier",
                                          .domain = "ai.onnx.ml",

@@ -174,6 +174,11 @@ class Parser {
     return true;
   }
 
+  /// The other way round, (?i)\P{Lu} would be everything: capitals are small letters in another case.
+  Ranges all_but(Ranges set) const {
+    if (flags_.ignore_case) add_other_cases(set);
+    return negated(std::move(set));
+  }
   Fragment of_set(Ranges set) {
     if (flags_.ignore_case) add_other_cases(set);
     normalise(set);
@@ -235,11 +240,11 @@ class Parser {
   /// \d, \S, ...
   std::optional<Ranges> class_escape() {
     if (take("d")) return digit_class();
-    if (take("D")) return negated(digit_class());
+    if (take("D")) return all_but(digit_class());
     if (take("s")) return space_class();
-    if (take("S")) return negated(space_class());
+    if (take("S")) return all_but(space_class());
     if (take("w")) return word_class();
-    if (take("W")) return negated(word_class());
+    if (take("W")) return all_but(word_class());
     if (*at_ == 'p' || *at_ == 'P') return unicode_escape();
     if (*at_ == 'C') unsupported("\\C");
     return std::nullopt;
@@ -261,7 +266,7 @@ class Parser {
     }
     const auto set = unicode_class(name);
     if (!set) fail(fmt::format("has an unknown class \\p{{{}}}", name));
-    return inverts ? negated(*set) : *set;
+    return inverts ? all_but(*set) : *set;
   }
 
   /// One character after a backslash.
@@ -310,7 +315,7 @@ class Parser {
         const auto classes = posix_classes();
         const auto found = std::ranges::find_if(classes, [&](const NamedClass& named) { return take(std::string(named.name) + ":]"); });
         if (found == classes.end()) fail("has an unknown class [: :]");
-        const Ranges add = inverts ? negated(found->set) : found->set;
+        const Ranges add = inverts ? all_but(found->set) : found->set;
         set.insert(set.end(), add.begin(), add.end());
         continue;
       }
@@ -338,9 +343,7 @@ class Parser {
       }
       set.emplace_back(low, high);
     }
-    if (!negates) return set;
-    if (flags_.ignore_case) add_other_cases(set);
-    return negated(std::move(set));
+    return negates ? all_but(std::move(set)) : set;
   }
 
   const Node& node_;

@@ -8,8 +8,52 @@
 namespace onnxc {
 namespace {
 
+/// `set` is normalised.
 bool contains(const Ranges& set, int32_t code) {
-  return std::ranges::any_of(set, [&](const auto& range) { return code >= range.first && code <= range.second; });
+  const auto next = std::ranges::upper_bound(set, code, {}, [](const auto& range) { return range.first; });
+  return next != set.begin() && code <= std::prev(next)->second;
+}
+
+/// Small letters whose upper case is the same several code points.
+constexpr std::pair<int32_t, int32_t> kSameUpperCase[] = {{0x390, 0x1fd3}, {0x3b0, 0x1fe3}, {0xfb06, 0xfb05}};
+
+/// Equal for code points that differ only in case, as Unicode's simple case folding says: the last of K, k and the Kelvin
+/// sign, say. It keeps the capital i
+/// with a dot and the small one without apart.
+int32_t folded(int32_t code) {
+  if (code == 0x130 || code == 0x131) return code;
+  for (const auto& [small, same] : kSameUpperCase) {
+    if (code == same) return small;
+  }
+  return to_lower(to_upper(code));
+}
+
+/// (folded, code point) of all code points that have several cases, sorted.
+const std::vector<std::pair<int32_t, int32_t>>& cased_letters() {
+  static const auto all = [] {
+    std::vector<std::pair<int32_t, int32_t>> letters;
+    const auto add = [&](int32_t code) { letters.emplace_back(folded(code), code); };
+    for (int32_t c = 'A'; c <= 'Z'; ++c) {
+      add(c);
+      add(to_lower(c));
+    }
+    for (const std::span<const CaseRange> table : {std::span<const CaseRange>(kLowerCase), std::span<const CaseRange>(kUpperCase)}) {
+      for (const CaseRange& range : table) {
+        for (int32_t c = range.first; c <= range.last; c += range.step) {
+          add(c);
+          add(c + range.delta);
+        }
+      }
+    }
+    for (const auto& [small, same] : kSameUpperCase) {
+      add(small);
+      add(same);
+    }
+    std::ranges::sort(letters);
+    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+    return letters;
+  }();
+  return all;
 }
 
 const Ranges kDigits{{'0', '9'}}, kSpaces{{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}}, kWords{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
@@ -56,32 +100,16 @@ Ranges negated(Ranges set) {
 void add_other_cases(Ranges& set) {
   normalise(set);
   Ranges added;
-  const auto visit = [&](int32_t code, int32_t other) {
-    if (contains(set, code)) added.emplace_back(other, other);
-    if (contains(set, other)) added.emplace_back(code, code);
-  };
-  for (int32_t c = 'A'; c <= 'Z'; ++c) visit(c, c + 32);
-  for (const CaseRange& range : kLowerCase) {
-    for (int32_t c = range.first; c <= range.last; c += range.step) visit(c, c + range.delta);
+  const auto& letters = cased_letters();
+  for (auto first = letters.begin(); first != letters.end();) {
+    const auto last = std::find_if(first, letters.end(), [&](const auto& letter) { return letter.first != first->first; });
+    if (std::any_of(first, last, [&](const auto& letter) { return contains(set, letter.second); })) {
+      for (auto letter = first; letter != last; ++letter) added.emplace_back(letter->second, letter->second);
+    }
+    first = last;
   }
-  for (const CaseRange& range : kUpperCase) {
-    for (int32_t c = range.first; c <= range.last; c += range.step) visit(c, c + range.delta);
-  }
-  const std::size_t before = set.size();
   set.insert(set.end(), added.begin(), added.end());
   normalise(set);
-  // Once more, for chains such as K, k and the Kelvin sign.
-  if (set.size() != before && !added.empty()) {
-    Ranges again = set;
-    added.clear();
-    for (const CaseRange& range : kLowerCase) {
-      for (int32_t c = range.first; c <= range.last; c += range.step) {
-        if (contains(again, c + range.delta)) added.emplace_back(c, c);
-      }
-    }
-    set.insert(set.end(), added.begin(), added.end());
-    normalise(set);
-  }
 }
 
 Ranges digit_class() { return kDigits; }

@@ -97,7 +97,8 @@ void finish_regression(const Forest<T>& forest, const TreeParams& params, T* sco
 }
 
 /// The class of one row of a TreeEnsembleClassifier, and its scores y [targets], from the sums of its targets. has: whether a target
-/// has any weight. Of two classes only one may have weights.
+/// has any weight. As in ONNX Runtime, the base value of one of two classes counts only where the class has a weight, and two base values for
+/// two classes that have weights mean one score and its opposite.
 template <class T>
 int64_t finish_classification(const Forest<T>& forest, const TreeParams& params, T* scores, bool* has, float* y) {
   const int64_t n = params.targets;
@@ -120,20 +121,21 @@ int64_t finish_classification(const Forest<T>& forest, const TreeParams& params,
       scores[1] = forest.base[1] + scores[0];
       scores[0] = -scores[1];
     } else if (forest.bases == 2) {
-      scores[1] += forest.base[1];
       scores[0] += forest.base[0];
-      has[0] = true;
     } else {
       if (forest.bases == 1) scores[0] += forest.base[0];
       if (!has[1]) held = 1;
     }
-    const T weight = held == 2 && has[1] ? scores[1] : scores[0];
+    const T weight = has[1] ? scores[1] : has[0] ? scores[0] : T(0);
     if (params.one_sided && params.positive) {
       best = weight > T(0.5f);
       second = SecondClass::complement;
     } else {
       best = weight > T(0);
-      if (params.one_sided) second = SecondClass::opposite;
+      if (params.one_sided || forest.bases == 0) second = SecondClass::opposite;
+    }
+    for (int64_t t = 0; t < n; ++t) {
+      if (!has[t]) scores[t] = 0;
     }
   }
   if (held == 1) two_scores(params.post, second, T(scores[0]), scores);

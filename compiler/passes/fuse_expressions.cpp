@@ -129,6 +129,11 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   return true;
 }
 
+bool has_typed_epilogue(const Graph& graph, int node) {
+  const Operator* op = node < 0 || graph.node(node).is_map() ? nullptr : find_operator(graph.node(node));
+  return op != nullptr && op->typed_epilogue;
+}
+
 }  // namespace
 
 Graph fuse_expressions(Graph graph) {
@@ -152,11 +157,17 @@ Graph fuse_expressions(Graph graph) {
     for (bool changed = true; changed && graph.nodes[i].is_map();) {
       changed = false;
       Node& map = graph.nodes[i];
-      for (int k = 0; k < static_cast<int>(map.inputs.size()) && !changed; ++k) {
+      const int inputs = static_cast<int>(map.inputs.size());
+      // Other Maps join before a product of bytes does, whose epilogue can read what they read.
+      const bool maps_first =
+          std::ranges::any_of(map.inputs, [&](ValueId v) { return v != kAbsent && has_typed_epilogue(graph, definition[v]); });
+      for (int step = maps_first ? 0 : inputs; step < 2 * inputs && !changed; ++step) {
+        const int k = step % inputs;
         const ValueId v = map.inputs[static_cast<std::size_t>(k)];
         const int p = v == kAbsent ? -1 : definition[v];
         if (p < 0 || gone[p] || !only_use(map, v)) continue;
         const Node& producer = graph.node(p);
+        if (step < inputs && !producer.is_map()) continue;
         if (producer.outputs.size() != 1 || producer.outputs[0] != v) continue;
         if (std::count(map.inputs.begin(), map.inputs.end(), v) != 1) continue;
         const bool same_extents = graph[v].type.extents == graph[map.outputs[0]].type.extents;

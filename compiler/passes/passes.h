@@ -18,6 +18,7 @@ Graph infer_shapes(Graph graph);
 /// Replaces nodes whose inputs are constant by their values, within a budget of bytes. Needs: infer_shapes.
 Graph fold_constants(Graph graph);
 /// Rewrites composite operators into the operators they consist of. Needs: infer_shapes.
+Graph recognise_quantised(Graph graph);
 Graph decompose(Graph graph);
 /// Makes every elementwise operator a Map with its expression. Needs: infer_shapes.
 Graph lower_elementwise(Graph graph);

@@ -139,12 +139,12 @@ ONNXC_INLINE Whole<T> cast(Vec x) {
   constexpr auto low = static_cast<float>(Limits::min());
   // max and min give their second operand where the first is NaN.
   const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(0.0f));
-  const Vec above = max(number, Vec::all(low));
+  const Vec above = onnxc::max(number, Vec::all(low));
   if constexpr (sizeof(T) < 4) {
-    return {{__builtin_convertvector(min(above, Vec::all(static_cast<float>(Limits::max()))).raw(), IntVec::Raw)}};
+    return {{__builtin_convertvector(onnxc::min(above, Vec::all(static_cast<float>(Limits::max()))).raw(), IntVec::Raw)}};
   } else {
     constexpr float end = 0x1p31f;
-    const Vec inside = min(above, Vec::all(2147483520.0f));  // the float before
+    const Vec inside = onnxc::min(above, Vec::all(2147483520.0f));  // the float before
     const IntVec whole{__builtin_convertvector(inside.raw(), IntVec::Raw)};
     return {bits(select(above >= Vec::all(end), from_bits(IntVec::all(Limits::max())), from_bits(whole)))};
   }

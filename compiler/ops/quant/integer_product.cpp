@@ -141,8 +141,9 @@ ValueId start_of(GraphBuilder& b, ValueId zero, const std::vector<int32_t>& sums
   return bias == kAbsent ? b.op("Neg", {moved}) : b.op("Sub", {bias, moved});
 }
 
-/// The product on bytes, if `right` is a constant matrix of i8 and `left` has one zero point.
-std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
+}  // namespace
+
+std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias) {
   const Extents& shape = b.extents(right.value);
   if (shape.size() != 2 || !is_static(shape) || (left.zero != kAbsent && !(element_count(b.extents(left.zero)) == Dim(1))))
     return std::nullopt;
@@ -150,10 +151,8 @@ std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const C
   const auto w = byte_weights(b.graph(), right, 1, static_cast<std::size_t>(n));
   if (!w) return std::nullopt;
   const Centred a = as_unsigned(b, left);
-  return b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, kAbsent)});
+  return b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, bias)});
 }
-
-}  // namespace
 
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
   if (const auto product = byte_matmul(b, left, right)) return *product;
@@ -215,11 +214,12 @@ std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred&
   return ends;
 }
 
-/// The convolution on bytes, if the weights are constant and i8 and x has one zero point, which is known if there are pads.
+}  // namespace
+
 std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
                                  ValueId bias) {
   const Extents shape = b.extents(w.value);
-  if (!is_static(shape) || shape.size() < 3 || element_count(shape).value() == 0) return std::nullopt;
+  if (!is_static(shape) || shape.size() < 3 || shape.size() > 4 || element_count(shape).value() == 0) return std::nullopt;
   // Kernels take whole quads of a group's channels.
   const auto group = attributes.find("group");
   if (group != attributes.end() && std::get<int64_t>(group->second) != 1 && shape[1].value() % 4 != 0) return std::nullopt;
@@ -241,8 +241,6 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
               {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
               std::move(attributes));
 }
-
-}  // namespace
 
 ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
   if (const auto product = byte_conv(b, x, w, attributes, bias)) return *product;

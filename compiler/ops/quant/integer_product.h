@@ -1,4 +1,5 @@
-// Products of 8-bit integers, as exact as in i32, by the kernels for f32 where these are exact, too.
+// Products of 8-bit integers, as exact as in i32: on bytes (byte_products.h) where the weights are constant, else by the kernels for f32 where
+// these are exact, too.
 //
 // In f32 a sum of products of integers is exact, in any order and with or without fused multiply-adds, as long as
 // every partial sum stays within 2^24. With constant weights the largest possible sum is known: the largest |a| times
@@ -13,6 +14,13 @@ namespace onnxc {
 struct Centred {
   ValueId value = kAbsent, zero = kAbsent;
 };
+
+/// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix of i8 once it is
+/// centred, and `left` has one zero point. Empty otherwise.
+std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias = kAbsent);
+/// The same for a convolution, with its attributes and a bias [channels]. The zero point of x must be known if there are pads.
+std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
+                                 ValueId bias);
 
 /// a b as in MatMul: f32 that holds the exact integers, or i32.
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right);

@@ -117,7 +117,8 @@ class Recogniser {
   /// Constant bytes with one scale, or one for each index of `axis`.
   std::optional<Dequantised> weights(ValueId v, int64_t axis) const {
     auto d = dequantised(v);
-    if (d && (graph_.constant(d->q) == nullptr || !has_finite_scale(*d) || (!is_one(graph_[d->scale].type) && (graph_[d->scale].type.rank() != 1 || d->axis != axis))))
+    if (d && (graph_.constant(d->q) == nullptr || !has_finite_scale(*d) ||
+              (!is_one(graph_[d->scale].type) && (graph_[d->scale].type.rank() != 1 || d->axis != axis))))
       d.reset();
     return d;
   }
@@ -168,8 +169,8 @@ class Recogniser {
     if (!x || !w) return std::nullopt;
     const int64_t rank = b.rank(node.input(1));
     const ValueId bias = bias_of_sums(node.input(2), x->scale, w->scale);
-    const auto sums =
-        byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)}, node.attributes, bias);
+    const auto sums = byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)},
+                                node.attributes, bias);
     if (!sums) return std::nullopt;
     return scaled(b, *sums, *x, *w, bias == kAbsent ? node.input(2) : kAbsent, 1, rank);
   }
@@ -182,7 +183,8 @@ class Recogniser {
     if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || is_one(b.type(node.input(2))))) return std::nullopt;
     const ValueId bias = gemm ? bias_of_sums(node.input(2), a->scale, w->scale) : kAbsent;
     const ValueId matrix = transposed ? transpose(b, w->q) : w->q;
-    const auto sums = byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
+    const auto sums =
+        byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
     if (!sums) return std::nullopt;
     const int64_t rank = b.rank(*sums);
     return scaled(b, *sums, *a, *w, bias == kAbsent && gemm ? node.input(2) : kAbsent, rank - 1, rank);

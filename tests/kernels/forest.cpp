@@ -160,14 +160,15 @@ void check_design(const TreeTables& tables, const FlatTables& flat, const std::v
                   const std::vector<T>& expected) {
   const Flat<T, Word> f(flat);
   const auto rows = static_cast<int64_t>(x.size()) / kFeatures;
-  const int64_t bytes = contract::forest_scratch(flat.shape, kVectorFloats, !std::is_same_v<Single, ForestWalk>,
-                                                 designs.bytes_from != ForestDesigns::kNever, designs.bits_from != ForestDesigns::kNever);
+  const int64_t bytes =
+      contract::forest_scratch(flat.shape, kVectorFloats, !std::is_same_v<Single, ForestWalk>, designs.rows_from != ForestDesigns::kNever,
+                               designs.bytes_from != ForestDesigns::kNever, designs.bits_from != ForestDesigns::kNever);
   for (int threads : {1, 3}) {
     std::vector<T> y(expected.size(), T(99));
     for (int i = 0; i < threads; ++i) {
       std::vector<uint8_t> memory(static_cast<std::size_t>(bytes + 128), 0xab);
       uint8_t* const scratch = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-      forest_regressor<designs.bytes_from, designs.bits_from, id_bytes, aggregate, T, Word, Single>(
+      forest_regressor<designs.rows_from, designs.bytes_from, designs.bits_from, id_bytes, aggregate, T, Word, Single>(
           Share{i, threads}, Tensor<T>{y.data(), {rows, targets}}, Tensor<const T>{x.data(), {rows, kFeatures}}, f.forest,
           {.trees = static_cast<int64_t>(tables.roots.size())}, scratch, {.targets = targets, .aggregate = aggregate});
       for (const uint8_t* p = scratch + bytes; p < memory.data() + memory.size(); ++p) REQUIRE(*p == 0xab);
@@ -204,21 +205,24 @@ void check_forest(const Recipe& recipe, unsigned seed) {
     const auto has = std::make_unique<bool[]>(static_cast<std::size_t>(recipe.targets));
     scalar::tree_regressor(Share{}, Tensor<T>{expected.data(), {rows, recipe.targets}}, Tensor<const T>{x.data(), {rows, kFeatures}}, model,
                            scores.data(), has.get(), {.targets = recipe.targets, .aggregate = aggregate});
-    constexpr int64_t kNever = ForestDesigns::kNever;
     const auto all = [&]<class Word, int id_bytes>() {
-      check_design<T, Word, aggregate, id_bytes, ForestDesigns{kNever, kNever}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{.rows_from = 1}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{.rows_from = 8}>(tables, *flat, x, recipe.targets, expected);
       if (flat->nodes.empty()) return;
       const auto branches = write_branches(*flat, kMostTests);
       CHECK(branches.has_value() == (flat->nodes.size() / 4 <= kMostTests));
       if (branches) {
         ReadBranches<T>::branches = &*branches;
-        check_design<T, Word, aggregate, id_bytes, ForestDesigns{kNever, kNever}, ReadBranches<T>>(tables, *flat, x, recipe.targets,
-                                                                                                   expected);
-        check_design<T, Word, aggregate, id_bytes, ForestDesigns{8, kNever}, ReadBranches<T>>(tables, *flat, x, recipe.targets, expected);
+        check_design<T, Word, aggregate, id_bytes, ForestDesigns{}, ReadBranches<T>>(tables, *flat, x, recipe.targets, expected);
+        check_design<T, Word, aggregate, id_bytes, ForestDesigns{.bytes_from = 8}, ReadBranches<T>>(tables, *flat, x, recipe.targets,
+                                                                                                    expected);
       }
-      check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, kNever}>(tables, *flat, x, recipe.targets, expected);
-      check_design<T, Word, aggregate, id_bytes, ForestDesigns{1, 1}>(tables, *flat, x, recipe.targets, expected);
-      check_design<T, Word, aggregate, id_bytes, ForestDesigns{8, 100}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{.bytes_from = 1}>(tables, *flat, x, recipe.targets, expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{.bytes_from = 1, .bits_from = 1}>(tables, *flat, x, recipe.targets,
+                                                                                                 expected);
+      check_design<T, Word, aggregate, id_bytes, ForestDesigns{.bytes_from = 8, .bits_from = 100}>(tables, *flat, x, recipe.targets,
+                                                                                                   expected);
     };
     if (!contract::forest_is_wide(flat->shape)) all.template operator()<uint16_t, 1>();
     else if (contract::forest_id_bytes(flat->shape) == 1) all.template operator()<uint32_t, 1>();

@@ -86,9 +86,9 @@ void add_flat(Suite& suite, const char* shape, int64_t rows) {
   suite.add("forest_regressor", shape, {static_cast<double>(rows) * 100 * 6.0}, [rows](Data& d) {
     const FlatForest<float, uint16_t> f = flat_forest(d, 100, 6);
     return [f, x = d.in({rows, kFeatures}), y = d.out({rows, kClasses}),
-            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, false, true, true))] {
-      forest_regressor<bytes_from, bits_from, 1, TreeAggregate::sum, float, uint16_t>({}, y, x, f, {.trees = 100}, scratch,
-                                                                                      {.targets = kClasses});
+            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, false, false, true, true))] {
+      forest_regressor<ForestDesigns::kNever, bytes_from, bits_from, 1, TreeAggregate::sum, float, uint16_t>(
+          {}, y, x, f, {.trees = 100}, scratch, {.targets = kClasses});
     };
   });
 }
@@ -143,9 +143,9 @@ void add_ml(Suite& suite) {
   suite.add("forest_classifier", "16x100_trees_of_6", {kRows * 100 * 6.0}, [](Data& d) {
     const FlatForest<float, uint16_t> f = flat_forest(d, 100, 6);
     return [f, x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
-            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, false, true, true))] {
-      forest_classifier<8, 200, 1, TreeAggregate::sum, float, uint16_t>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch,
-                                                                        {.targets = kClasses});
+            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, false, false, true, true))] {
+      forest_classifier<ForestDesigns::kNever, 8, 200, 1, TreeAggregate::sum, float, uint16_t>({}, y, classes, x, f, {.trees = 100},
+                                                                                               nullptr, scratch, {.targets = kClasses});
     };
   });
   suite.add("scalar_svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {

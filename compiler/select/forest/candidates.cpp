@@ -16,7 +16,7 @@ constexpr int64_t kNever = INT64_MAX;
 
 /// The rows from which a design takes over; kNever: not at all.
 struct ForestDesigns {
-  int64_t bytes_from = kNever, bits_from = kNever;
+  int64_t rows_from = kNever, bytes_from = kNever, bits_from = kNever;
   double cost = 0;  ///< of all rows, or of one where their number is not known
 };
 
@@ -26,7 +26,9 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   const contract::ForestShape& s = tables.shape;
   const auto nodes = static_cast<double>(tables.first_node.back());
   const double search = static_cast<double>(s.columns) * costs.search,
-               row = branches ? tables.steps * costs.branch_test : tables.steps + search;
+               walk_bytes = static_cast<double>(4 * tables.walk.size()) / (contract::forest_is_wide(s) ? 1 : 2),
+               step = walk_bytes > static_cast<double>(target.l2_bytes) ? costs.far_step : 1,
+               row = branches ? tables.steps * costs.branch_test : tables.steps * step + search, row_of_block = tables.steps + search;
   const double values = static_cast<double>(s.trees) * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
   const double byte_block =
@@ -37,7 +39,11 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   ForestDesigns designs;
   const double bytes_from = std::ceil(byte_block / row);
   if (bytes_from <= byte_rows && !tables.nodes.empty()) designs.bytes_from = static_cast<int64_t>(bytes_from);
-  const double before = std::min(row, byte_block / byte_rows);
+  if (row_of_block < std::min(row, byte_block / byte_rows)) {
+    designs.bytes_from = kNever;
+    designs.rows_from = contract::kForestWalks;
+  }
+  const double before = std::min({row, row_of_block, byte_block / byte_rows});
   if (before > bit_row) {
     const double bits_from = std::ceil(bit_block / (before - bit_row));
     const bool fits = !tables.nodes.empty() && contract::forest_bits_scratch(s, target.vector_floats) <= 4 * target.workspace_bytes();
@@ -47,13 +53,14 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   designs.cost = row;
   if (!rows.is_constant()) return designs;
   const auto count = static_cast<double>(rows.value());
+  if (rows.value() < designs.rows_from) designs.rows_from = kNever;
   if (rows.value() < designs.bytes_from) designs.bytes_from = kNever;
   if (rows.value() < designs.bits_from) designs.bits_from = kNever;
   const double blocks =
       designs.bits_from != kNever ? std::ceil(count / static_cast<double>(contract::forest_bit_rows(target.vector_floats))) : 0;
   designs.cost = blocks > 0                     ? blocks * bit_block + count * bit_row
                  : designs.bytes_from != kNever ? std::ceil(count / byte_rows) * byte_block
-                                                : count * row;
+                                                : count * (designs.rows_from != kNever ? row_of_block : row);
   return designs;
 }
 
@@ -105,21 +112,26 @@ void consider_fast_forest(KernelQuery& l, const ForestCall& forest) {
     const ForestDesigns designs = choose_designs(l.target(), *tables, forest.x.extents[0], branches != nullptr);
     const auto build = [&l, forest, designs, row, doubles, tables, branches] {
       const contract::ForestShape& s = tables->shape;
-      const bool bytes = designs.bytes_from != kNever, bits = designs.bits_from != kNever;
+      const bool by_rows = designs.rows_from != kNever, bytes = designs.bytes_from != kNever, bits = designs.bits_from != kNever;
       StepBuilder call = l.call(row);
-      call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
+      call.template_arg(designs.rows_from)
+          .template_arg(designs.bytes_from)
+          .template_arg(designs.bits_from)
+          .template_arg(contract::forest_id_bytes(s));
       call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
       call.template_arg(doubles ? ElementType::F64 : ElementType::F32);
       call.template_arg(contract::forest_is_wide(s) ? ElementType::U32 : ElementType::U16);
       if (branches != nullptr) call.template_arg(l.branches(*branches));
       call.tensor(forest.y);
       if (forest.is_classifier) call.pointer(l.out(0));
-      call.tensor(forest.x).params(flat_args(l, *tables, branches == nullptr, bytes || bits)).params(forest_args(l, *forest.tables, false));
+      call.tensor(forest.x)
+          .params(flat_args(l, *tables, branches == nullptr || by_rows, bytes || bits))
+          .params(forest_args(l, *forest.tables, false));
       if (forest.is_classifier) {
         if (tables->has.empty()) call.null(ElementType::Bool);
         else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables->has.begin(), tables->has.end())));
       }
-      const int64_t scratch = contract::forest_scratch(s, l.target().vector_floats, branches != nullptr, bytes, bits);
+      const int64_t scratch = contract::forest_scratch(s, l.target().vector_floats, branches != nullptr, by_rows, bytes, bits);
       call.pointer(l.thread_workspace("forest", ElementType::U8, scratch)).params(forest.params).emit();
     };
     l.consider(row, designs.cost, 0, build, 0, branches != nullptr ? "branches" : "");

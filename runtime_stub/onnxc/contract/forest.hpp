@@ -54,7 +54,9 @@ constexpr void lay_out_forest_keys(const Key* keys, int64_t count, Key greatest,
     to[b] = to[forest_key_at(count, kForestKeyBlock * (b + 1) - 1)];
 }
 
-/// Rows that the design with a byte for each row takes at once.
+/// Walks that are done at once.
+constexpr int kForestWalks = 8;
+/// Rows that are walked by blocks, and that the design with a byte for each row takes at once.
 constexpr int64_t kForestByteRows = 64;
 /// Rows that the design with a bit for each row takes at once: the bits of a vector.
 constexpr int64_t forest_bit_rows(int64_t lanes) { return 32 * lanes; }
@@ -75,8 +77,14 @@ constexpr int64_t forest_area(int64_t bytes) { return round_up(bytes, 64); }
 
 // Areas of the scratch memory, in their order.
 
-/// A row at a time: its ranks. Numbers of leaves are taken for columns where they have 8 bits.
-constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area(max(s.columns, forest_is_wide(s) ? 0 : s.most_leaves)); }
+/// The numbers for which walks read a rank: those of columns and, where they have 8 bits, of leaves.
+constexpr int64_t forest_walk_numbers(const ForestShape& s) { return max(s.columns, forest_is_wide(s) ? 0 : s.most_leaves); }
+/// A row at a time: its ranks.
+constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area(forest_walk_numbers(s)); }
+/// Rows by blocks: keys of a feature; sums; ranks.
+constexpr int64_t forest_rows_scratch(const ForestShape& s) {
+  return kForestByteRows * (s.number_bytes * (1 + s.targets) + forest_walk_numbers(s));
+}
 /// Keys of a feature; ranks; the leaf below each node; sums.
 constexpr int64_t forest_bytes_scratch(const ForestShape& s) {
   return kForestByteRows * (s.number_bytes + s.columns + 2 * s.most_leaves * forest_id_bytes(s) + s.targets * s.number_bytes);
@@ -92,9 +100,11 @@ constexpr int64_t forest_bits_scratch(const ForestShape& s, int64_t lanes) {
 /// Nested conditions: the leaf of each tree.
 constexpr int64_t forest_branches_scratch(const ForestShape& s) { return forest_area(2 * s.trees); }
 
-/// Scratch of a share for the designs that are used, and the scores of a row. branches: instead of walks.
-constexpr int64_t forest_scratch(const ForestShape& s, int64_t lanes, bool branches, bool bytes, bool bits) {
+/// Scratch of a share for the designs that are used, and the scores of a row. branches: instead of walks of rows by themselves. rows: blocks are
+/// walked.
+constexpr int64_t forest_scratch(const ForestShape& s, int64_t lanes, bool branches, bool rows, bool bytes, bool bits) {
   int64_t most = branches ? forest_branches_scratch(s) : forest_walk_scratch(s);
+  if (rows) most = max(most, forest_rows_scratch(s));
   if (bytes) most = max(most, forest_bytes_scratch(s));
   if (bits) most = max(most, forest_bits_scratch(s, lanes));
   return forest_area(s.targets * s.number_bytes) + forest_area(s.targets) + most;

@@ -114,6 +114,8 @@ struct ForestCosts {
   int most_branches = 0;   ///< tests of a forest, up to which nested conditions are faster than a walk and compile fast
   double far_step = 1;     ///< a node that a walk visits in a forest that does not fit L2
   double search = 0;       ///< the rank of a value
+  double few = 0;          ///< the same in a block, where a column has a single block of keys
+  double few_key = 0;      ///< each of these keys
   double byte_node = 0;    ///< a node of forest_bytes, for a block of rows
   double byte_value = 0;   ///< a leaf's value for a row and a tree, after forest_bytes
   double bit_node = 0;     ///< a node of forest_bits, for a block of rows

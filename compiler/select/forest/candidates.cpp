@@ -25,16 +25,22 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   const ForestCosts& costs = target.machine->forest;
   const contract::ForestShape& s = tables.shape;
   const auto nodes = static_cast<double>(tables.first_node.back());
+  double block_search = 0;  // of a row in a block: short columns are compared key by key with a vector of rows
+  for (std::size_t c = 0; c < tables.columns.size(); c += 4) {
+    const int32_t count = tables.columns[c + 3] & contract::kForestRanks;
+    const bool is_short = count < contract::kForestKeyBlock && (tables.columns[c + 3] & contract::kForestSet) == 0;
+    block_search += is_short ? costs.few + costs.few_key * count : costs.search;
+  }
   const double search = static_cast<double>(s.columns) * costs.search,
                walk_bytes = static_cast<double>(4 * tables.walk.size()) / (contract::forest_is_wide(s) ? 1 : 2),
                step = walk_bytes > static_cast<double>(target.l2_bytes) ? costs.far_step : 1,
-               row = branches ? tables.steps * costs.branch_test : tables.steps * step + search, row_of_block = tables.steps + search;
+               row = branches ? tables.steps * costs.branch_test : tables.steps * step + search, row_of_block = tables.steps + block_search;
   const double values = static_cast<double>(s.trees) * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
   const double byte_block =
-      nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (search + values * costs.byte_value);
+      nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (block_search + values * costs.byte_value);
   const double bit_block = nodes * costs.bit_node + static_cast<double>(s.tests) * costs.bit_test + values * costs.bit_tree;
-  const double bit_row = search + values * costs.bit_value;
+  const double bit_row = block_search + values * costs.bit_value;
   // A block costs the same however few rows it has, but for what is done for each row.
   ForestDesigns designs;
   const double bytes_from = std::ceil(byte_block / row);

@@ -1,6 +1,6 @@
 // Depthwise convolution of channels-last images of bytes: each channel has its own kernel. Sums of 32 bits are exact.
 //
-//   depthwise_bytes<2>(share, x, w, y, scratch, {.h = 28, .w = 28, .cin = 192, .oh = 28, .ow = 28, .cout = 192, .kh = 3, .kw = 3, .pad_top = 1,
+//   depthwise_bytes<2, 3>(share, x, w, y, scratch, {.h = 28, .w = 28, .cin = 192, .oh = 28, .ow = 28, .cout = 192, .kh = 3, .kw = 3, .pad_top = 1,
 //                                                .pad_left = 1, .x_pixel = 192, .y_pixel = 192, .start = w_start}, Epilogue<Requantise>{});
 //
 // `dot` adds four products in each lane (vec_dot.hpp). Here a lane is a channel, and its four bytes are those of four rows of the image, one
@@ -12,7 +12,8 @@
 //   row 3   a3 b3 c3 d3 ...
 //
 // A column of three taps fills three bytes of a quad. Moved down by one, it makes the next row of the output from the same quads. R rows are
-// computed together: those whose windows fit the quads (contract::depthwise_bytes_rows), or fewer.
+// computed together: those whose windows fit the quads (contract::depthwise_bytes_rows), or fewer. KW is kw if its taps are to be unrolled, which
+// takes one quad of rows, or 0 for any kernel.
 //
 // Quads of four vectors of channels under up to kDepthwiseBytesColumns columns of the output lie in `scratch`,
 // [vector][quad of rows][column]. Pixels outside of the image are `outside` there, so that no step has borders.
@@ -26,8 +27,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct DepthwiseBytesParams {
-  int64_t n = 1, h = 1, w = 1, cin = 1;   // input
-  int64_t oh = 1, ow = 1, cout = 1;       // output; cout is cin
+  int64_t n = 1, h = 1, w = 1, cin = 1;  // input
+  int64_t oh = 1, ow = 1, cout = 1;      // output; cout is cin
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0;
   int64_t x_pixel = 0, y_pixel = 0;  // elements from one pixel to the next
   const int32_t* start = nullptr;
@@ -61,23 +62,25 @@ ONNXC_INLINE IntVec spread_words(IntVec x, std::index_sequence<i...>) {
   else return {__builtin_shufflevector(x.raw, x.raw, static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...)};
 }
 
-/// Quad i of out[g] has byte g * Vec::width + i of all rows.
-ONNXC_INLINE void interleave(const IntVec (&rows)[4], IntVec (&out)[4]) {
+/// put(g, quads) for g in [0, 4), or for the first two if `few`: quad i has byte g * Vec::width + i of all rows.
+template <class Put>
+ONNXC_INLINE void interleave(const IntVec (&rows)[4], bool few, Put put) {
   ByteVec r[4];
   ONNXC_UNROLL for (int i = 0; i < 4; ++i) r[i] = (ByteVec)spread_words(rows[i], std::make_index_sequence<Vec::width>{}).raw;
-  const auto low = (HalfVec)unpack_low(r[0], r[1]), high = (HalfVec)unpack_high(r[0], r[1]), low_below = (HalfVec)unpack_low(r[2], r[3]),
-             high_below = (HalfVec)unpack_high(r[2], r[3]);
-  out[0] = {(IntVec::Raw)unpack_low(low, low_below)};
-  out[1] = {(IntVec::Raw)unpack_high(low, low_below)};
-  out[2] = {(IntVec::Raw)unpack_low(high, high_below)};
-  out[3] = {(IntVec::Raw)unpack_high(high, high_below)};
+  const auto low = (HalfVec)unpack_low(r[0], r[1]), low_below = (HalfVec)unpack_low(r[2], r[3]);
+  put(0, IntVec{(IntVec::Raw)unpack_low(low, low_below)});
+  put(1, IntVec{(IntVec::Raw)unpack_high(low, low_below)});
+  if (few) return;
+  const auto high = (HalfVec)unpack_high(r[0], r[1]), high_below = (HalfVec)unpack_high(r[2], r[3]);
+  put(2, IntVec{(IntVec::Raw)unpack_low(high, high_below)});
+  put(3, IntVec{(IntVec::Raw)unpack_high(high, high_below)});
 }
 
 ONNXC_INLINE IntVec load_bytes(const uint8_t* p) { return load_whole(reinterpret_cast<const int32_t*>(p)).lanes; }
 
-/// Four rows of the image, null outside of it. A pixel is read as four whole vectors of bytes unless it would end beyond `end`.
+/// Four rows of the image, or of what lies outside of it. A pixel is read as four whole vectors of bytes unless it would end beyond `end`.
 struct FourLines {
-  const uint8_t* line[4];
+  const uint8_t* line[4];  ///< null: outside
   const uint8_t* end;
   int64_t channels;  ///< of four vectors
   IntVec outside;
@@ -86,40 +89,36 @@ struct FourLines {
   ONNXC_INLINE void write(int64_t first, int64_t count, int64_t w, int64_t x_pixel, int32_t* to, int64_t pitch) const {
     const int64_t begin = first < 0 ? min_of(-first, count) : 0, last = max_of(begin, min_of(w - first, count));
     const auto put = [&](int64_t i, const IntVec(&rows)[4]) ONNXC_INLINE_LAMBDA {
-      IntVec quads[4];
-      interleave(rows, quads);
-      ONNXC_UNROLL for (int g = 0; g < 4; ++g) onnxc::store(Whole<int32_t>{quads[g]}, to + (g * pitch + i) * Vec::width);
+      interleave(rows, channels <= 2 * Vec::width,
+                 [&](int g, IntVec quads) { onnxc::store(Whole<int32_t>{quads}, to + (g * pitch + i) * Vec::width); });
     };
     const IntVec none[4] = {outside, outside, outside, outside};
     for (int64_t i = 0; i < begin; ++i) put(i, none);
     for (int64_t i = last; i < count; ++i) put(i, none);
-    // Whole pixels of all four rows, then those at the end of the image.
-    int64_t whole = last;
-    for (const uint8_t* l : line) {
-      if (l != nullptr) whole = min_of(whole, max_of(begin, floor_div(end - l - 4 * Vec::width, x_pixel) - first + 1));
+    if (begin == last) return;
+
+    uint8_t constant[4 * Vec::width];
+    onnxc::store(Whole<int32_t>{outside}, reinterpret_cast<int32_t*>(constant));
+    const uint8_t* from[4];
+    int64_t step[4], whole = last;
+    for (int r = 0; r < 4; ++r) {
+      from[r] = line[r] != nullptr ? line[r] + (first + begin) * x_pixel : constant;
+      step[r] = line[r] != nullptr ? x_pixel : 0;
+      if (line[r] != nullptr) whole = min_of(whole, max_of(begin, begin + floor_div(end - from[r] - 4 * Vec::width, x_pixel) + 1));
     }
-    const bool all = line[0] != nullptr && line[1] != nullptr && line[2] != nullptr && line[3] != nullptr;
     int64_t i = begin;
-    if (all) {
-      for (; i < whole; ++i) {
-        const int64_t at = (first + i) * x_pixel;
-        const IntVec rows[4] = {load_bytes(line[0] + at), load_bytes(line[1] + at), load_bytes(line[2] + at), load_bytes(line[3] + at)};
-        put(i, rows);
-      }
+    for (; i < whole; ++i) {
+      const IntVec rows[4] = {load_bytes(from[0]), load_bytes(from[1]), load_bytes(from[2]), load_bytes(from[3])};
+      ONNXC_UNROLL for (int r = 0; r < 4; ++r) from[r] += step[r];
+      put(i, rows);
     }
     for (; i < last; ++i) {
       IntVec rows[4];
       for (int r = 0; r < 4; ++r) {
-        const uint8_t* const from = line[r] + (first + i) * x_pixel;
-        if (line[r] == nullptr) {
-          rows[r] = outside;
-        } else if (i < whole) {
-          rows[r] = load_bytes(from);
-        } else {
-          uint8_t some[4 * Vec::width] = {};
-          for (int64_t c = 0; c < channels; ++c) some[c] = from[c];
-          rows[r] = load_bytes(some);
-        }
+        uint8_t some[4 * Vec::width] = {};
+        for (int64_t c = 0; c < channels; ++c) some[c] = from[r][c];
+        rows[r] = load_bytes(some);
+        from[r] += step[r];
       }
       put(i, rows);
     }
@@ -127,23 +126,27 @@ struct FourLines {
 };
 
 /// Computes kPixels neighbours of R rows, `count` and `rows` of which are wanted; the first is pixel `row` of y.
-template <int R, int kPixels, class Y, class Epi, class... N>
-ONNXC_INLINE void depthwise_bytes_step(const int32_t* quads, const int32_t* w, const IntVec& start, int64_t span, Y* y, int64_t row, int64_t channel,
-                                       int64_t rows, int64_t count, const DepthwiseBytesParams& p, const Epi& epi, N... n) {
+template <int R, int KW, int kPixels, class Y, class Epi, class... N>
+ONNXC_INLINE void depthwise_bytes_step(const int32_t* quads, const int32_t* w, const IntVec& start, int64_t span, Y* y, int64_t row,
+                                       int64_t channel, int64_t rows, int64_t count, const DepthwiseBytesParams& p, const Epi& epi,
+                                       N... n) {
   IntVec acc[R][kPixels];
-  ONNXC_UNROLL for (int r = 0; r < R; ++r) {
-    ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[r][t] = start;
-  }
-  const int64_t step = p.stride_x * Vec::width;
-  for (int64_t quad = 0; quad < contract::quads(p.kh); ++quad, quads += span * Vec::width) {
-    const int32_t* column = quads;
-    for (int64_t kx = 0; kx < p.kw; ++kx, column += p.dilation_x * Vec::width, w += R * Vec::width) {
-      IntVec taps[R];
-      ONNXC_UNROLL for (int r = 0; r < R; ++r) taps[r] = load_whole(w + r * Vec::width).lanes;
-      ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
-        const IntVec bytes = load_whole(column + t * step).lanes;
-        ONNXC_UNROLL for (int r = 0; r < R; ++r) acc[r][t] = dot(acc[r][t], bytes, taps[r]);
-      }
+  ONNXC_UNROLL for (int r = 0; r < R; ++r) { ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[r][t] = start; }
+  const int64_t step = p.stride_x * Vec::width, across = p.dilation_x * Vec::width;
+  const auto add = [&](const int32_t* column, const int32_t* tap) ONNXC_INLINE_LAMBDA {
+    IntVec taps[R];
+    ONNXC_UNROLL for (int r = 0; r < R; ++r) taps[r] = load_whole(tap + r * Vec::width).lanes;
+    ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
+      const IntVec bytes = load_whole(column + t * step).lanes;
+      ONNXC_UNROLL for (int r = 0; r < R; ++r) acc[r][t] = dot(acc[r][t], bytes, taps[r]);
+    }
+  };
+  if constexpr (KW > 0 && ONNXC_VECTOR_REGISTERS >= 32) {  // with fewer registers, unrolled taps would push the sums out
+    ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) add(quads + kx * across, w + kx * R * Vec::width);
+  } else {
+    for (int64_t quad = 0; quad < contract::quads(p.kh); ++quad, quads += span * Vec::width) {
+      const int32_t* column = quads;
+      for (int64_t kx = 0; kx < p.kw; ++kx, column += across, w += R * Vec::width) add(column, w);
     }
   }
   ONNXC_UNROLL for (int r = 0; r < R; ++r) {
@@ -158,11 +161,12 @@ ONNXC_INLINE void depthwise_bytes_step(const int32_t* quads, const int32_t* w, c
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::depthwise_bytes_scratch bytes of
 /// this share, 64-byte aligned.
-template <int R, class Y, class Epi = Epilogue<Keep>>
+template <int R, int KW, class Y, class Epi = Epilogue<Keep>>
 void depthwise_bytes(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, DepthwiseBytesParams p, Epi epi = {}) {
-  constexpr int kPixels = ONNXC_VECTOR_REGISTERS >= 32 ? (R == 1 ? 8 : 4) : R == 1 ? 4 : 2, kBlock = 4 * Vec::width;
+  constexpr int kPixels = ONNXC_VECTOR_REGISTERS >= 32 ? 4 : R == 1 ? 4 : 2, kBlock = 4 * Vec::width;
   static_assert(contract::kDepthwiseBytesColumns % kPixels == 0);
   const int64_t quads = contract::quads(p.kh), span = contract::depthwise_bytes_span(p.kw, p.stride_x, p.dilation_x);
+  const int64_t under_rows = (R - 1) * p.stride_y + p.kh;  // R is 1 if rows are dilated
   const int64_t bands = (p.oh + R - 1) / R, blocks = (p.cout + kBlock - 1) / kBlock, weights = quads * p.kw * R * Vec::width;
   const int64_t pieces = (p.ow + contract::kDepthwiseBytesColumns - 1) / contract::kDepthwiseBytesColumns,
                 piece = contract::round_up((p.ow + max_of(pieces, 1) - 1) / max_of(pieces, 1), kPixels);
@@ -180,7 +184,8 @@ void depthwise_bytes(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8
       const int64_t some = min_of(p.ow - ox, piece), under = contract::inputs_under(some, p.stride_x, p.kw, p.dilation_x);
       for (int64_t quad = 0; quad < quads; ++quad) {
         for (int64_t r = 0; r < 4; ++r) {
-          const int64_t iy = oy * p.stride_y - p.pad_top + (4 * quad + r) * p.dilation_y;
+          const int64_t down = min_of(4 * quad + r, under_rows - 1);  // what no tap reaches costs no memory access
+          const int64_t iy = oy * p.stride_y - p.pad_top + down * p.dilation_y;
           lines.line[r] = iy >= 0 && iy < p.h ? from + iy * p.w * p.x_pixel : nullptr;
         }
         lines.write(ox * p.stride_x - p.pad_left, under, p.w, p.x_pixel, columns + quad * span * Vec::width, quads * span);
@@ -196,9 +201,8 @@ void depthwise_bytes(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8
         for (int64_t t = 0; t < some; t += kPixels) {
           const int32_t* const here = under_vector + t * p.stride_x * Vec::width;
           if (lanes < Vec::width)
-            detail::depthwise_bytes_step<R, kPixels>(here, taps, start, span, y, row + t, channel, rows, some - t, p, epi, lanes);
-          else
-            detail::depthwise_bytes_step<R, kPixels>(here, taps, start, span, y, row + t, channel, rows, some - t, p, epi);
+            detail::depthwise_bytes_step<R, KW, kPixels>(here, taps, start, span, y, row + t, channel, rows, some - t, p, epi, lanes);
+          else detail::depthwise_bytes_step<R, KW, kPixels>(here, taps, start, span, y, row + t, channel, rows, some - t, p, epi);
         }
       }
     }

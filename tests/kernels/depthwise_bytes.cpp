@@ -26,18 +26,19 @@ struct Geometry {
 
 template <class T>
 struct Aligned {
-  explicit Aligned(std::size_t size) : memory(size + 64), data(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64) {}
+  explicit Aligned(std::size_t size)
+      : memory(size + 64), data(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64) {}
   std::vector<T> memory;
   T* data;
 };
 
-template <int R>
+template <int R, int KW = 0>
 void check(const Geometry& g, int threads, unsigned seed) {
   std::mt19937 random(seed);
   const auto byte = [&] { return random() % 5 == 0 ? random() % 2 * 255 : random() % 256; };
   const int64_t oh = (g.h + 2 * g.pad - g.dilation * (g.kh - 1) - 1) / g.stride + 1,
-                ow = (g.w + 2 * g.pad - g.dilation * (g.kw - 1) - 1) / g.stride + 1, x_pixel = g.c + 4, y_pixel = g.c + 3, taps = g.kh * g.kw,
-                quads = contract::quads(g.kh);
+                ow = (g.w + 2 * g.pad - g.dilation * (g.kw - 1) - 1) / g.stride + 1, x_pixel = g.c + 4, y_pixel = g.c + 3,
+                taps = g.kh * g.kw, quads = contract::quads(g.kh);
   REQUIRE((R == 1 || (g.dilation == 1 && (R - 1) * g.stride + g.kh <= 4 * quads)));
   const auto outside = static_cast<uint8_t>(byte());
   // Nothing beyond the last channel of the last pixel may be read.
@@ -82,9 +83,9 @@ void check(const Geometry& g, int threads, unsigned seed) {
   std::vector<uint8_t> bytes(sums.size(), 77);
   Aligned<uint8_t> scratch(static_cast<std::size_t>(contract::depthwise_bytes_scratch(g.kh, g.kw, g.stride, g.dilation, Vec::width)));
   for (int t = 0; t < threads; ++t) {
-    depthwise_bytes<R>({t, threads}, x.get(), weights.data, sums.data(), scratch.data, p);
-    depthwise_bytes<R>({t, threads}, x.get(), weights.data, bytes.data(), scratch.data, p,
-                       Epilogue<Requantise<uint8_t>, PerCol<float>>{{factors.data()}});
+    depthwise_bytes<R, KW>({t, threads}, x.get(), weights.data, sums.data(), scratch.data, p);
+    depthwise_bytes<R, KW>({t, threads}, x.get(), weights.data, bytes.data(), scratch.data, p,
+                           Epilogue<Requantise<uint8_t>, PerCol<float>>{{factors.data()}});
   }
   for (int64_t pixel = 0; pixel < g.n * oh * ow; ++pixel) {
     const int64_t image = pixel / (oh * ow), oy = pixel / ow % oh, ox = pixel % ow;
@@ -113,14 +114,14 @@ TEST_CASE("depthwise_bytes: sums are exact") {
   unsigned seed = 0;
   for (int64_t c : {1, 3, 4, 16, 17, 63, 64, 96, 131}) {
     for (int threads : {1, 3}) {
-      check<2>({1, 7, 9, c, 3, 3, 1, 1, 1}, threads, seed++);
-      check<1>({2, 9, 12, c, 3, 3, 2, 1, 1}, threads, seed++);
-      check<1>({1, 6, 5, c, 3, 3, 1, 2, 2}, threads, seed++);
+      check<2, 3>({1, 7, 9, c, 3, 3, 1, 1, 1}, threads, seed++);
+      check<1, 3>({2, 9, 12, c, 3, 3, 2, 1, 1}, threads, seed++);
+      check<1, 3>({1, 6, 5, c, 3, 3, 1, 2, 2}, threads, seed++);
       check<4>({1, 9, 11, c, 5, 5, 1, 1, 2}, threads, seed++);
       check<2>({1, 9, 11, c, 5, 5, 2, 1, 2}, threads, seed++);
       check<2>({1, 8, 8, c, 7, 7, 1, 1, 3}, threads, seed++);
       check<4>({2, 1, 40, c, 1, 4, 1, 1, 0}, threads, seed++);
-      check<1>({1, 4, 70, c, 4, 3, 1, 1, 3}, threads, seed++);
+      check<1, 3>({1, 4, 70, c, 4, 3, 1, 1, 3}, threads, seed++);
       check<2>({1, 3, 2, c, 3, 3, 1, 1, 5}, threads, seed++);
     }
   }

@@ -25,7 +25,8 @@ void check(PoolParams p, int threads) {
     for (int64_t c = 0; c < p.y_pixel; ++c) {
       T expected = c < p.c ? std::numeric_limits<T>::lowest() : T{77};
       for (int64_t tap = 0; tap < p.kh * p.kw && c < p.c; ++tap) {
-        const int64_t iy = oy * p.stride_y - p.pad_top + tap / p.kw * p.dilation_y, ix = ox * p.stride_x - p.pad_left + tap % p.kw * p.dilation_x;
+        const int64_t iy = oy * p.stride_y - p.pad_top + tap / p.kw * p.dilation_y,
+                      ix = ox * p.stride_x - p.pad_left + tap % p.kw * p.dilation_x;
         if (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w)
           expected = std::max(expected, x[static_cast<std::size_t>(((image * p.h + iy) * p.w + ix) * p.x_pixel + c)]);
       }

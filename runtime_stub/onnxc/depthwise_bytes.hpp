@@ -38,8 +38,8 @@ static_assert(contract::has_usual_window(DepthwiseBytesParams{}));
 
 namespace detail {
 
-typedef uint8_t ByteVec __attribute__((vector_size(4 * Vec::width)));
-typedef uint16_t HalfVec __attribute__((vector_size(4 * Vec::width)));
+typedef uint8_t WideBytes __attribute__((vector_size(4 * Vec::width)));
+typedef uint16_t WideHalves __attribute__((vector_size(4 * Vec::width)));
 
 /// Half of the elements of a and b, alternating, within each 16 bytes: elements `from` to from + 7 of bytes, from + 3 of halves.
 template <class V, int from, std::size_t... i>
@@ -64,14 +64,14 @@ ONNXC_INLINE IntVec spread_words(IntVec x, std::index_sequence<i...>) {
 
 /// put(g, quads) for g in [0, 4), or for the first two if `few`: quad i has byte g * Vec::width + i of all rows.
 template <class Put>
-ONNXC_INLINE void interleave(const IntVec (&rows)[4], bool few, Put put) {
-  ByteVec r[4];
-  ONNXC_UNROLL for (int i = 0; i < 4; ++i) r[i] = (ByteVec)spread_words(rows[i], std::make_index_sequence<Vec::width>{}).raw;
-  const auto low = (HalfVec)unpack_low(r[0], r[1]), low_below = (HalfVec)unpack_low(r[2], r[3]);
+ONNXC_INLINE void interleave_rows(const IntVec (&rows)[4], bool few, Put put) {
+  WideBytes r[4];
+  ONNXC_UNROLL for (int i = 0; i < 4; ++i) r[i] = (WideBytes)spread_words(rows[i], std::make_index_sequence<Vec::width>{}).raw;
+  const auto low = (WideHalves)unpack_low(r[0], r[1]), low_below = (WideHalves)unpack_low(r[2], r[3]);
   put(0, IntVec{(IntVec::Raw)unpack_low(low, low_below)});
   put(1, IntVec{(IntVec::Raw)unpack_high(low, low_below)});
   if (few) return;
-  const auto high = (HalfVec)unpack_high(r[0], r[1]), high_below = (HalfVec)unpack_high(r[2], r[3]);
+  const auto high = (WideHalves)unpack_high(r[0], r[1]), high_below = (WideHalves)unpack_high(r[2], r[3]);
   put(2, IntVec{(IntVec::Raw)unpack_low(high, high_below)});
   put(3, IntVec{(IntVec::Raw)unpack_high(high, high_below)});
 }
@@ -89,8 +89,8 @@ struct FourLines {
   ONNXC_INLINE void write(int64_t first, int64_t count, int64_t w, int64_t x_pixel, int32_t* to, int64_t pitch) const {
     const int64_t begin = first < 0 ? min_of(-first, count) : 0, last = max_of(begin, min_of(w - first, count));
     const auto put = [&](int64_t i, const IntVec(&rows)[4]) ONNXC_INLINE_LAMBDA {
-      interleave(rows, channels <= 2 * Vec::width,
-                 [&](int g, IntVec quads) { onnxc::store(Whole<int32_t>{quads}, to + (g * pitch + i) * Vec::width); });
+      interleave_rows(rows, channels <= 2 * Vec::width,
+                      [&](int g, IntVec quads) { onnxc::store(Whole<int32_t>{quads}, to + (g * pitch + i) * Vec::width); });
     };
     const IntVec none[4] = {outside, outside, outside, outside};
     for (int64_t i = 0; i < begin; ++i) put(i, none);

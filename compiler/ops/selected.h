@@ -15,6 +15,8 @@ void lower_fast_conv_transpose(KernelQuery& l);
 void lower_fast_matmul(KernelQuery& l);
 /// Lowers a pool for which has_fast_pool holds: select/pool/pool.cpp.
 void lower_fast_pool(KernelQuery& l);
+/// Lowers a pool for which has_byte_pool holds.
+void lower_byte_pool(KernelQuery& l);
 /// What a pool can do with planar images, for assign_layouts, given the kernel max_pool_planar.
 PlanarUse planar_pool(const Graph& graph, const Node& node, int vector_floats);
 /// States a candidate for an f32 onnxc.Recurrence with constant weights that are not empty; `macs`: its

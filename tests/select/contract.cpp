@@ -13,6 +13,7 @@
 #include "runtime_stub/onnxc/contract/pairwise.hpp"
 #include "runtime_stub/onnxc/contract/planar.hpp"
 #include "runtime_stub/onnxc/contract/pool.hpp"
+#include "runtime_stub/onnxc/contract/quads.hpp"
 #include "runtime_stub/onnxc/contract/row_bands.hpp"
 #include "runtime_stub/onnxc/contract/stem.hpp"
 #include "runtime_stub/onnxc/contract/strassen.hpp"
@@ -122,6 +123,17 @@ TEST_CASE("contract: depthwise convolutions") {
   CHECK(depthwise_any_span(5, 3, 2, 4) == 23);
   CHECK(by_lanes([](int64_t lanes) { return depthwise_any_scratch(9, 9, 1, 1, 1, lanes); }) == ByLanes{2592, 5184, 10368});
   CHECK(by_lanes([](int64_t lanes) { return depthwise_any_scratch(3, 3, 2, 4, 4, lanes); }) == ByLanes{4860, 9720, 19440});
+}
+
+TEST_CASE("contract: depthwise convolutions of bytes") {
+  CHECK(depthwise_bytes_rows(3, 1, 1) == 2);
+  CHECK(depthwise_bytes_rows(3, 2, 1) == 1);
+  CHECK(depthwise_bytes_rows(5, 1, 1) == 4);
+  CHECK(depthwise_bytes_rows(5, 2, 1) == 2);
+  CHECK(depthwise_bytes_rows(3, 1, 2) == 1);
+  CHECK(depthwise_bytes_span(3, 2, 1) == 65);
+  CHECK(by_lanes([](int64_t lanes) { return depthwise_bytes_scratch(3, 3, 1, 1, lanes); }) == ByLanes{2176, 4352, 8704});
+  CHECK(by_lanes([](int64_t lanes) { return depthwise_bytes_scratch(5, 5, 1, 1, lanes); }) == ByLanes{4608, 9216, 18432});
 }
 
 TEST_CASE("contract: stems") {

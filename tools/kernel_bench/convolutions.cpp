@@ -9,6 +9,7 @@
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
+#include <onnxc/depthwise_bytes.hpp>
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/stem_winograd.hpp>
@@ -149,6 +150,32 @@ void add_depthwise_any(Suite& suite, Layer l) {
     return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d),
             scratch = d.room(depthwise_any_scratch(l.k, l.k, l.params().stride_x, l.params().dilation_y, l.params().dilation_x))] {
       depthwise_any({}, x, w, y, scratch, p);
+    };
+  });
+}
+
+template <int R, int KW>
+void add_depthwise_bytes(Suite& suite, Layer l) {
+  const DepthwiseBytesParams p{.h = l.side,
+                               .w = l.side,
+                               .cin = l.cin,
+                               .oh = l.out(),
+                               .ow = l.out(),
+                               .cout = l.cin,
+                               .kh = l.k,
+                               .kw = l.k,
+                               .stride_y = l.stride,
+                               .stride_x = l.stride,
+                               .pad_top = l.k / 2,
+                               .pad_left = l.k / 2,
+                               .x_pixel = l.cin,
+                               .y_pixel = l.cin};
+  suite.add("depthwise_bytes", l.name(), {l.macs(l.cout), 0}, [l, p](Data& d) {
+    const std::vector<int8_t> w(static_cast<std::size_t>(l.cin * l.k * l.k), 3);
+    return [p, x = d.room<uint8_t>(l.side * l.side * l.cin), y = d.room<int32_t>(l.out() * l.out() * l.cout),
+            w = d.copy(pack::depthwise_quads(w, {.c = l.cin, .kh = l.k, .kw = l.k, .rows = R, .stride_y = l.stride, .lanes = Vec::width})),
+            scratch = d.room<uint8_t>(contract::depthwise_bytes_scratch(l.k, l.k, l.stride, 1, Vec::width))] {
+      depthwise_bytes<R, KW>({}, x, w, y, scratch, p);
     };
   });
 }
@@ -361,6 +388,9 @@ void add_convolutions(Suite& suite) {
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
   add_depthwise_winograd(suite, {112, 32, 32, 3, 1, 1, 32});
   add_depthwise_winograd(suite, {14, 576, 576, 3, 1, 1, 576});
+  add_depthwise_bytes<2, 3>(suite, {28, 192, 192, 3, 1, 1, 192});
+  add_depthwise_bytes<1, 3>(suite, {112, 96, 96, 3, 2, 1, 96});
+  add_depthwise_bytes<4, 0>(suite, {28, 120, 120, 5, 1, 1, 120});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});

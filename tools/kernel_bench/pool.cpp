@@ -3,6 +3,7 @@
 #include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/pool.hpp>
 #include <onnxc/pool_3d.hpp>
+#include <onnxc/pool_bytes.hpp>
 #include <onnxc/pool_planar.hpp>
 #include <onnxc/resize_planar.hpp>
 #include <onnxc/scalar/conv_transpose.hpp>
@@ -70,6 +71,9 @@ void add_pools(Suite& suite) {
     const Work work{double(p.oh * p.ow * p.c * p.kh * p.kw)};
     suite.add("max_pool", name, work,
               [p = p](Data& d) { return [p, x = d.numbers(p.h * p.w * p.c), y = d.room(p.oh * p.ow * p.c)] { max_pool({}, x, y, p); }; });
+    suite.add("max_pool_bytes", name, work, [p = p](Data& d) {
+      return [p, x = d.room<uint8_t>(p.h * p.w * p.c), y = d.room<uint8_t>(p.oh * p.ow * p.c)] { max_pool_bytes<uint8_t>({}, x, y, p); };
+    });
     suite.add("average_pool", name, work, [p = p](Data& d) {
       return [p, x = d.numbers(p.h * p.w * p.c), y = d.room(p.oh * p.ow * p.c)] { average_pool({}, x, y, p); };
     });

@@ -1,5 +1,5 @@
-// MaxPool, AveragePool, LpPool. f32 images with one to three spatial axes run channels-last, on vectors of channels
-// (select/pool/pool.cpp). All others use the reference kernel. f16 and bf16 are computed in f32.
+// MaxPool, AveragePool, LpPool. f32 images with one to three spatial axes, and MaxPool's of bytes, run channels-last, on
+// vectors of channels (select/pool/pool.cpp). All others use the reference kernel. f16 and bf16 are computed in f32.
 #include "compiler/ops/pool/pool.h"
 
 #include <fmt/format.h>
@@ -19,6 +19,11 @@ Window pool_window(const Node& node, const Extents& x) {
 bool has_fast_pool(const Graph& graph, const Node& node) {
   const Type& x = graph[node.input(0)].type;
   return x.element == ElementType::F32 && x.rank() <= 5 && node.op != "LpPool" && !node.has_output(1);
+}
+
+bool has_byte_pool(const Graph& graph, const Node& node) {
+  const Type& x = graph[node.input(0)].type;
+  return (x.element == ElementType::U8 || x.element == ElementType::I8) && x.rank() <= 4 && node.op == "MaxPool" && !node.has_output(1);
 }
 
 Dim window_elements(const Window& window, const Extents& y) {
@@ -97,7 +102,8 @@ void lower_reference(KernelQuery& l) {
 
 void lower_pool(KernelQuery& l) {
   if (l.optimise() && has_fast_pool(l.graph(), l.node())) return lower_fast_pool(l);
-  lower_reference(l);
+  if (l.optimise() && has_byte_pool(l.graph(), l.node())) lower_byte_pool(l);
+  else lower_reference(l);
   l.apply_epilogue(l.result());
 }
 

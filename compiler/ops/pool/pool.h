@@ -13,4 +13,7 @@ Dim window_elements(const Window& window, const Extents& y);
 /// Whether the node has a kernel in addition to the reference one, which then applies epilogues.
 bool has_fast_pool(const Graph& graph, const Node& node);
 
+/// Whether the node is a MaxPool of bytes that has a kernel in addition to the reference one. It applies no epilogue.
+bool has_byte_pool(const Graph& graph, const Node& node);
+
 }  // namespace onnxc

@@ -5,16 +5,37 @@
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/selected.h"
+#include "runtime_stub/onnxc/contract/quads.hpp"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
 
+bool has_byte_groups(const Extents& weights, int64_t group) {
+  if (group == 1 || weights[1].value() % 4 == 0) return true;
+  return weights.size() <= 4 && weights[1].value() == 1 && weights[0].value() == group;
+}
+
+namespace {
+
+/// A depthwise convolution keeps quads under some columns of the output.
+bool fits_columns(const Window& window) {
+  constexpr int64_t kMostBytes = int64_t{1} << 18, kLanes = 16;
+  const int64_t kh = window.rank() > 1 ? window.kernel[0].value() : 1;
+  const auto most = static_cast<double>(kMostBytes);
+  // Products of extents beyond reason would overflow.
+  if (static_cast<double>(window.strides.back()) > most || static_cast<double>(window.dilations.back()) > most) return false;
+  return contract::depthwise_bytes_scratch(kh, window.kernel.back().value(), window.strides.back(), window.dilations.back(), kLanes) <=
+         kMostBytes;
+}
+
+}  // namespace
+
 bool has_fast_byte_product(const Graph& graph, const Node& node) {
   if (node.op == "ByteMatMul") return graph[node.inputs[0]].type.rank() >= 2;
-  // A group has whole quads of channels.
   const Extents &x = graph[node.inputs[0]].type.extents, &w = graph[node.inputs[1]].type.extents;
-  return x.size() <= 4 && (node.integer("group", 1) == 1 || w[1].value() % 4 == 0);
+  const int64_t group = node.integer("group", 1);
+  return x.size() <= 4 && has_byte_groups(w, group) && (group == 1 || w[1].value() > 1 || fits_columns(conv_window(node, x, w)));
 }
 
 namespace {

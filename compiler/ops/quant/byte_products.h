@@ -9,6 +9,10 @@
 
 namespace onnxc {
 
+/// Whether a ByteConv with weights of these extents can have kernels beside the scalar one: its groups have whole quads of channels, or each channel
+/// is a group of its own.
+bool has_byte_groups(const Extents& weights, int64_t group);
+
 /// Whether a ByteConv, or ByteMatMul, has kernels beside the scalar one.
 bool has_fast_byte_product(const Graph& graph, const Node& node);
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/quant/byte_products.h"
 #include "compiler/ops/quant/linear.h"
 
 namespace onnxc {
@@ -220,9 +221,8 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
                                  ValueId bias) {
   const Extents shape = b.extents(w.value);
   if (!is_static(shape) || shape.size() < 3 || shape.size() > 4 || element_count(shape).value() == 0) return std::nullopt;
-  // Kernels take whole quads of a group's channels.
   const auto group = attributes.find("group");
-  if (group != attributes.end() && std::get<int64_t>(group->second) != 1 && shape[1].value() % 4 != 0) return std::nullopt;
+  if (group != attributes.end() && !has_byte_groups(shape, std::get<int64_t>(group->second))) return std::nullopt;
   const auto channels = static_cast<std::size_t>(shape[0].value());
   const auto bytes = byte_weights(b.graph(), w, static_cast<std::size_t>(element_count(shape).value()) / channels, channels);
   if (!bytes) return std::nullopt;

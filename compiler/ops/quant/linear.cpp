@@ -1,5 +1,8 @@
 #include "compiler/ops/quant/linear.h"
 
+#include <memory>
+#include <optional>
+
 #include "compiler/ops/in_float.h"
 
 namespace onnxc {
@@ -26,8 +29,23 @@ ValueId to_quantised(GraphBuilder& b, ValueId real, ValueId scale, ValueId zero,
   return round_to_quantised(b, b.op("Div", {real, cast_to(b, scale, ElementType::F32)}), zero, type);
 }
 
+namespace {
+
+/// v with another shape of as many elements, if it is constant; decompositions look at zero points.
+std::optional<ValueId> reshaped_constant(GraphBuilder& b, ValueId v, std::vector<int64_t> shape) {
+  const TensorData* const constant = b.graph().constant(v);
+  if (constant == nullptr) return std::nullopt;
+  TensorData reshaped = *constant;
+  reshaped.shape = std::move(shape);
+  const std::string name = b.graph()[v].name;
+  return b.graph().add_constant(name, std::make_shared<const TensorData>(std::move(reshaped)));
+}
+
+}  // namespace
+
 ValueId as_scalar(GraphBuilder& b, ValueId v) {
   if (v == kAbsent || b.rank(v) == 0) return v;
+  if (b.graph().constant(v) != nullptr && b.graph().constant(v)->count() == 1) return *reshaped_constant(b, v, {});
   return b.op("Reshape", {v, b.integers({})});
 }
 
@@ -37,7 +55,11 @@ ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank) {
   if (b.rank(v) != 1) return v;
   std::vector<int64_t> axes;
   for (int64_t k = 1; k < rank - axis; ++k) axes.push_back(k);
-  return axes.empty() ? v : b.op("Unsqueeze", {v, b.integers(axes)});
+  if (axes.empty()) return v;
+  std::vector<int64_t> shape(axes.size() + 1, 1);
+  if (const TensorData* const constant = b.graph().constant(v)) shape[0] = constant->count();
+  if (const auto column = reshaped_constant(b, v, shape)) return *column;
+  return b.op("Unsqueeze", {v, b.integers(axes)});
 }
 
 ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits) {

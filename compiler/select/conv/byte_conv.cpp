@@ -1,4 +1,4 @@
-// The kernels that compute an onnxc.ByteConv, channels-last: a product of bytes for 1x1, or an implicit one.
+// The kernels that compute an onnxc.ByteConv, channels-last: a product of bytes for 1x1, an implicit one, or a depthwise convolution.
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
@@ -10,6 +10,8 @@ namespace onnxc {
 namespace {
 
 bool is_product(const ConvCall& c) { return c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
+
+bool is_depthwise(const ConvCall& c) { return c.group > 1 && c.cin == c.group && c.cout == c.group; }
 
 std::span<const int8_t> byte_weights(KernelQuery& l) { return l.constant(1)->as<int8_t>(); }
 
@@ -55,11 +57,35 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   });
 }
 
+void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
+  const int64_t lanes = l.target().vector_floats, stride_x = c.window.strides[1], dilation_x = c.window.dilations[1];
+  const double channels = static_cast<double>((c.cin + lanes - 1) / lanes * lanes);
+  l.consider("depthwise_bytes", c.macs * channels / static_cast<double>(c.cin), 0, [&l, c, lanes, stride_x, dilation_x] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    int64_t rows = contract::depthwise_bytes_rows(c.kh, c.window.strides[0], c.window.dilations[0]);
+    if (c.oh.is_constant()) rows = std::clamp(c.oh.value(), int64_t{1}, rows);
+    StepBuilder step = l.call("depthwise_bytes");
+    step.template_arg(rows).template_arg(contract::depthwise_bytes_unrolled(c.kh, c.kw)).pointer(x);
+    step.pointer(l.weights(
+        conv_weights_name(l), ElementType::I8,
+        pack::depthwise_quads(byte_weights(l),
+                              {.c = c.cin, .kh = c.kh, .kw = c.kw, .rows = rows, .stride_y = c.window.strides[0], .lanes = lanes})));
+    step.pointer(y).pointer(
+        l.thread_workspace("columns", ElementType::U8, Dim(contract::depthwise_bytes_scratch(c.kh, c.kw, stride_x, dilation_x, lanes))));
+    NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
+    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
+    step.params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
 }  // namespace
 
 void lower_fast_byte_conv(KernelQuery& l) {
   const ConvCall c(l);
-  if (is_product(c)) consider_product(l, c);
+  if (is_depthwise(c)) consider_depthwise_bytes(l, c);
+  else if (is_product(c)) consider_product(l, c);
   else consider_direct(l, c);
   l.build_cheapest();
 }

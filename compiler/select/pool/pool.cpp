@@ -94,4 +94,15 @@ void lower_fast_pool(KernelQuery& l) {
       .emit();
 }
 
+void lower_byte_pool(KernelQuery& l) {
+  const View given = l.in_any(0),
+             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(l.type(0), l.target().vector_floats)), y = l.out_any(0);
+  StepBuilder step = l.call("max_pool_bytes");
+  step.pointer(x)
+      .pointer(y)
+      .params(pool_params(l, pool_sliding(l), x.layout.pixel_stride, y.layout.pixel_stride))
+      .work(window_elements(pool_window(l.node(), l.extents(0)), y.extents))
+      .emit();
+}
+
 }  // namespace onnxc

@@ -62,6 +62,14 @@ struct ConvShape {
 std::vector<float> conv(std::span<const float> w, ConvShape shape);
 /// The same weights in quads of channels, [group][ceil(cout_g / nr)][(ky * kw + kx) * ceil(cin_g / 4) + ci / 4][nr][ci % 4]: what conv_quads reads.
 std::vector<int8_t> conv_quads(std::span<const int8_t> w, ConvShape shape);
+/// Depthwise weights [c, 1, kh, kw] as depthwise_bytes reads them: [ceil(c / lanes)][ceil(kh / 4)][kw][rows][lanes][4]. The last axis runs down a column
+/// of the kernel, which lies stride_y rows lower for each of `rows`. All else is zero.
+///
+///   kh = 3, rows = 2, stride_y = 1:   w0 w1 w2 0    0 w0 w1 w2
+struct DepthwiseQuads {
+  int64_t c, kh, kw, rows, stride_y, lanes;
+};
+std::vector<int8_t> depthwise_quads(std::span<const int8_t> w, DepthwiseQuads shape);
 /// The number of floats in the panels.
 int64_t conv_size(ConvShape shape);
 

@@ -39,4 +39,21 @@ std::vector<int8_t> conv_quads(std::span<const int8_t> w, ConvShape s) {
   return out;
 }
 
+std::vector<int8_t> depthwise_quads(std::span<const int8_t> w, DepthwiseQuads s) {
+  std::vector<int8_t> out;
+  for (int64_t first = 0; first < s.c; first += s.lanes) {
+    for (int64_t quad = 0; quad < contract::quads(s.kh); ++quad) {
+      for (int64_t kx = 0; kx < s.kw; ++kx) {
+        for (int64_t row = 0; row < s.rows; ++row) {
+          for (int64_t c = first; c < first + s.lanes; ++c) {
+            for (int64_t ky = 4 * quad - row * s.stride_y; ky < 4 * (quad + 1) - row * s.stride_y; ++ky)
+              out.push_back(c < s.c && ky >= 0 && ky < s.kh ? w[static_cast<std::size_t>((c * s.kh + ky) * s.kw + kx)] : int8_t{0});
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace onnxc::pack

@@ -8,9 +8,11 @@
 #include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_planar.hpp>
+#include <onnxc/conv_quads.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_bytes.hpp>
 #include <onnxc/depthwise_chain.hpp>
+#include <onnxc/gemm_quads.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/stem_winograd.hpp>
 #include <onnxc/winograd.hpp>
@@ -150,6 +152,41 @@ void add_depthwise_any(Suite& suite, Layer l) {
     return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d),
             scratch = d.room(depthwise_any_scratch(l.k, l.k, l.params().stride_x, l.params().dilation_y, l.params().dilation_x))] {
       depthwise_any({}, x, w, y, scratch, p);
+    };
+  });
+}
+
+/// 14x2 tiles. Times are by quads of multiply-adds.
+void add_quads(Suite& suite, Layer l) {
+  constexpr int64_t NR = 2 * Vec::width;
+  const std::vector<int8_t> w(static_cast<std::size_t>(l.cin * l.k * l.k * l.cout), 3);
+  if (l.k == 1) {
+    suite.add("gemm_quads", l.name(), {l.macs(l.cout) / 4, 0}, [l, w](Data& d) {
+      const QuadGemmParams p{.m = l.side * l.side, .n = l.cout, .k = l.cin, .lda = l.cin, .ldc = l.cout};
+      return [p, x = d.room<uint8_t>(p.m * p.k), y = d.room<int32_t>(p.m * p.n),
+              w = d.copy(pack::quads(w, {.k = p.k, .n = p.n, .nr = NR}))] { gemm_quads<14, 2>({}, x, w, y, p); };
+    });
+    return;
+  }
+  suite.add("conv_quads", l.name(), {l.macs(l.cout) / 4, 0}, [l, w](Data& d) {
+    const QuadConvParams p{.h = l.side,
+                           .w = l.side,
+                           .cin = l.cin / 4,
+                           .oh = l.out(),
+                           .ow = l.out(),
+                           .cout = l.cout,
+                           .kh = l.k,
+                           .kw = l.k,
+                           .stride_y = l.stride,
+                           .stride_x = l.stride,
+                           .pad_top = l.k / 2,
+                           .pad_left = l.k / 2,
+                           .x_pixel = l.cin / 4,
+                           .y_pixel = l.cout,
+                           .outside = d.room<uint8_t>(contract::kOutsideBytes)};
+    return [p, x = d.room<uint8_t>(l.side * l.side * l.cin), y = d.room<int32_t>(l.out() * l.out() * l.cout),
+            w = d.copy(pack::conv_quads(w, {.cout = l.cout, .cin = l.cin, .kh = l.k, .kw = l.k, .nr = NR}))] {
+      conv_quads<14, 2>({}, x, w, y, p);
     };
   });
 }
@@ -388,6 +425,7 @@ void add_convolutions(Suite& suite) {
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
   add_depthwise_winograd(suite, {112, 32, 32, 3, 1, 1, 32});
   add_depthwise_winograd(suite, {14, 576, 576, 3, 1, 1, 576});
+  for (const Layer& l : {Layer{28, 192, 64, 1}, Layer{14, 256, 1024, 1}, Layer{56, 64, 64, 3}, Layer{7, 512, 512, 3}}) add_quads(suite, l);
   add_depthwise_bytes<2, 3>(suite, {28, 192, 192, 3, 1, 1, 192});
   add_depthwise_bytes<1, 3>(suite, {112, 96, 96, 3, 2, 1, 96});
   add_depthwise_bytes<4, 0>(suite, {28, 120, 120, 5, 1, 1, 120});

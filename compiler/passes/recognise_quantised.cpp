@@ -122,6 +122,13 @@ class Recogniser {
       d.reset();
     return d;
   }
+  /// Whether a scale is known, positive, and neither so small nor so large that (q * scale) / scale is not q.
+  bool is_usual(ValueId scale) const {
+    const TensorData* constant = graph_.constant(scale);
+    if (constant == nullptr || constant->count() != 1) return false;
+    const double value = to_doubles(*constant)[0];
+    return value > 1e-30 && value < 1e30;
+  }
   bool has_finite_scale(const Dequantised& d) const {
     const TensorData* scale = graph_.constant(d.scale);
     return scale != nullptr && std::ranges::all_of(to_doubles(*scale), [](double s) { return std::isfinite(s); });
@@ -205,12 +212,11 @@ class Recogniser {
     if (!is_integer(type) || !is_one(b.type(node.input(1))) || graph_.constant(node.input(1)) == nullptr || node.has("precision") ||
         b.type(node.input(1)).element != ElementType::F32 || node.integer("block_size", 0) != 0)
       return std::nullopt;
-    if (const auto d = dequantised_evenly(node.input(0));
-        d && b.type(d->q).element == type && equal_constants(d->scale, node.input(1)) && has_same_zero(d->zero, node.input(2)))
+    if (const auto d = dequantised_evenly(node.input(0)); d && b.type(d->q).element == type && equal_constants(d->scale, node.input(1)) &&
+                                                          has_same_zero(d->zero, node.input(2)) && is_usual(node.input(1)))
       return d->q;
     // Back to a product through what does not mind a positive factor.
-    const double scale = to_doubles(*graph_.constant(node.input(1)))[0];
-    if (!(scale > 0) || !std::isfinite(scale)) return std::nullopt;
+    if (!is_usual(node.input(1))) return std::nullopt;
     std::vector<const Node*> between;
     ValueId v = node.input(0);
     while (!scaled_.contains(v)) {
@@ -253,7 +259,7 @@ class Recogniser {
                                                    "Slice",   "DepthToSpace", "SpaceToDepth", "MaxPool", "Identity"};
     if (std::ranges::find(kMovers, node.op) == std::end(kMovers)) return std::nullopt;
     const auto x = dequantised_evenly(node.input(0));
-    if (!x) return std::nullopt;
+    if (!x || (node.op == "MaxPool" && !is_usual(x->scale))) return std::nullopt;
     std::vector<ValueId> inputs = node.inputs;
     inputs[0] = x->q;
     return dequantise(b, b.op(node.op, std::move(inputs), node.attributes), *x);

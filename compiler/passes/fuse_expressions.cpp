@@ -10,6 +10,7 @@
 // expression first.
 #include <algorithm>
 
+#include "compiler/ir/layout.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
@@ -71,6 +72,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   const Type &from = graph[producer.outputs[0]].type, &to = graph[map.outputs[0]].type;
   const auto has_type = [&](ElementType type) { return type == ElementType::F32 || (op->typed_epilogue && has_lanes(type)); };
   if (!(from.extents == to.extents) || !has_type(from.element) || !has_type(to.element) || !is_vectorisable(*map.epilogue)) return false;
+  if (op->typed_epilogue && op->layout == LayoutRule::Prefers && !is_image(to)) return false;  // the kernel writes pixels
   // Operands: first those of the producer's own epilogue, then the other inputs of the Map.
   std::vector<ValueId> operands(producer.inputs.end() - producer.epilogue_operands, producer.inputs.end());
   std::vector<int> outer, inner{0};

@@ -146,6 +146,8 @@ class Recogniser {
     const TensorData *x = graph_.constant(x_scale), *w = graph_.constant(w_scale);
     if (!d || graph_.constant(d->q) == nullptr || graph_.constant(d->scale) == nullptr || x == nullptr || w == nullptr) return kAbsent;
     if (graph_[d->q].type.rank() != 1) return kAbsent;
+    constexpr int64_t kMost = int64_t{1} << 30;  // so that sums do not overflow
+    if (std::ranges::any_of(to_integers(*graph_.constant(d->q)), [](int64_t v) { return v > kMost || v < -kMost; })) return kAbsent;
     if (const TensorData* zero = graph_.constant(d->zero); d->zero != kAbsent) {
       if (zero == nullptr || std::ranges::any_of(to_integers(*zero), [](int64_t z) { return z != 0; })) return kAbsent;
     }

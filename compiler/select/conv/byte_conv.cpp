@@ -15,10 +15,24 @@ bool is_depthwise(const ConvCall& c) { return c.group > 1 && c.cin == c.group &&
 
 std::span<const int8_t> byte_weights(KernelQuery& l) { return l.constant(1)->as<int8_t>(); }
 
+/// Where the kernel writes, channels-last: the output, or memory from which sums of 32 bits, which are no image, are copied to it.
+View pixels_of_result(KernelQuery& l, const ConvCall& c) {
+  if (l.out_layout(0).channels_last) return l.out_any(0);
+  const Type& type = l.output_type(0);
+  return {l.workspace("sums", type.element, element_count(type.extents)), type.element, type.extents, Layout{true, c.cout}};
+}
+void copy_result(KernelQuery& l, const View& from) {
+  if (l.out_layout(0).channels_last) return;
+  const View y = l.out(0);
+  PointerArg sums = from.pointer;
+  sums.writes = false;
+  l.copy(y.extents, y.pointer, y.strides(), sums, from.strides(), y.element);
+}
+
 void consider_product(KernelQuery& l, const ConvCall& c) {
   const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = contract::quads(c.cin), .likely = c.image_pixels()});
   l.consider("gemm_quads", gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, contract::quads(c.cin)), 0, [&l, c, tile] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
     StepBuilder step = l.call("gemm_quads");
     step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
     step.pointer(l.weights(conv_weights_name(l), ElementType::I8,
@@ -31,6 +45,7 @@ void consider_product(KernelQuery& l, const ConvCall& c) {
     if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
     step.pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
+    copy_result(l, y);
   });
 }
 
@@ -40,7 +55,7 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
       l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = channels * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()});
   const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin / c.group) * static_cast<double>(channels);
   l.consider("conv_quads", macs, 0, [&l, c, tile, channels] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     StepBuilder step = l.call("conv_quads");
     step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
@@ -54,6 +69,7 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
       params.emplace_back("outside", l.weights("outside", ElementType::U8, std::vector<uint8_t>(contract::kOutsideBytes, outside)));
     step.params(std::move(params));
     finish_conv(l, step, c, y);
+    copy_result(l, y);
   });
 }
 
@@ -61,7 +77,7 @@ void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
   const int64_t lanes = l.target().vector_floats, stride_x = c.window.strides[1], dilation_x = c.window.dilations[1];
   const double channels = static_cast<double>((c.cin + lanes - 1) / lanes * lanes);
   l.consider("depthwise_bytes", c.macs * channels / static_cast<double>(c.cin), 0, [&l, c, lanes, stride_x, dilation_x] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
     int64_t rows = contract::depthwise_bytes_rows(c.kh, c.window.strides[0], c.window.dilations[0]);
     if (c.oh.is_constant()) rows = std::clamp(c.oh.value(), int64_t{1}, rows);
     StepBuilder step = l.call("depthwise_bytes");
@@ -77,6 +93,7 @@ void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
     if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
     step.params(std::move(params));
     finish_conv(l, step, c, y);
+    copy_result(l, y);
   });
 }
 

@@ -35,7 +35,8 @@ class Units:
             (self.folder / f"{name}.h").write_text(re.sub(r"\bunit(?=\b|_)", name, header))
             libraries = (unit_folder / "unit.link").read_text() if (unit_folder / "unit.link").exists() else ""
             (self.folder / f"{name}.link").write_text(libraries)
-            path.with_suffix(".tmp").write_text(re.sub(r"\bunit(?=\b|_)", name, source))
+            # Weights that are assembler's text have their label behind the two characters of an end of line.
+            path.with_suffix(".tmp").write_text(re.sub(r"(?:\b|(?<=\\n))unit(?=\b|_)", name, source))
             path.with_suffix(".tmp").rename(path)
         return name if not sides else ""
 

@@ -64,6 +64,7 @@ inline int64_t storage_bytes(ElementType type, int64_t n) {
   return n / per_byte + (n % per_byte != 0);
 }
 
+inline bool is_byte(ElementType t) { return t == ElementType::U8 || t == ElementType::I8; }
 inline bool is_float(ElementType t) {
   switch (t) {
     case ElementType::F32:

@@ -30,12 +30,6 @@ Dim storage_elements(const Extents& extents, const Layout& layout) {
   return n;
 }
 
-namespace {
-
-bool is_byte(ElementType type) { return type == ElementType::U8 || type == ElementType::I8; }
-
-}  // namespace
-
 Layout channels_last(const Type& type, int vector_floats) {
   const Extents& extents = type.extents;
   Dim stride = extents[1];

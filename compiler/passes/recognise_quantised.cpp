@@ -18,7 +18,6 @@
 namespace onnxc {
 namespace {
 
-bool is_byte(ElementType type) { return type == ElementType::I8 || type == ElementType::U8; }
 bool is_one(const Type& type) { return element_count(type.extents) == Dim(1); }
 bool quantises(const Node& node, const char* op) { return node.op == op && (node.domain.empty() || node.domain == "com.microsoft"); }
 
@@ -309,14 +308,11 @@ class Recogniser {
     }
   }
   void raise_zero(Node& node) {
-    TensorData zero;
-    zero.type = ElementType::U8;
     const TensorData* const own = graph_.constant(node.input(2));
-    if (own != nullptr) zero.shape = own->shape;
-    const int64_t value = own != nullptr ? to_integers(*own)[0] : 0;
-    zero.bytes = {static_cast<std::byte>(value + 128)};
+    const int64_t zero = (own != nullptr ? to_integers(*own)[0] : 0) + 128;
+    const std::vector<int64_t> shape = own != nullptr ? own->shape : std::vector<int64_t>();
     node.inputs.resize(2, kAbsent);
-    node.inputs.push_back(graph_.add_constant(node.name, std::make_shared<const TensorData>(std::move(zero))));
+    node.inputs.push_back(graph_.add_constant(node.name, make_scalar(ElementType::U8, static_cast<uint8_t>(zero), shape)));
   }
 
   Graph& graph_;

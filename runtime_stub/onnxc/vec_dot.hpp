@@ -4,7 +4,6 @@
 //
 // One instruction where the machine has it (VNNI). Elsewhere bytes are widened to 16 bits first: the instruction of AVX2 for bytes saturates.
 #pragma once
-#include <cstring>
 
 #include "vec.hpp"
 
@@ -31,8 +30,7 @@ ONNXC_INLINE IntVec repeat(const Quad* p, int64_t n) {
 }
 
 #if !defined(ONNXC_NO_INTRINSICS) && ((defined(__AVX512F__) && defined(__AVX512VNNI__)) || (defined(__AVX2__) && defined(__AVXVNNI__)))
-constexpr bool kHasDot = true;
-/// In assembler, because g++ 12 moves the sums of a loop of intrinsics to the stack and back.
+/// In assembler, which keeps the sums of a loop in registers; a compiler may move those of intrinsics to the stack.
 ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
 #if defined(__AVX512F__)
   asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(u.raw), "vm"(s.raw));
@@ -42,7 +40,6 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
   return sums;
 }
 #else
-constexpr bool kHasDot = false;
 namespace detail {
 typedef int16_t Pairs __attribute__((vector_size(4 * Vec::width)));
 typedef uint16_t UnsignedPairs __attribute__((vector_size(4 * Vec::width)));

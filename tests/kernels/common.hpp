@@ -39,17 +39,20 @@ struct Unaligned {
   const float* data() const { return memory.data() + 1; }
 };
 
-/// 64-byte aligned copy: weights.
-struct Aligned {
-  float* p;
-  explicit Aligned(const std::vector<float>& v) : p(static_cast<float*>(std::aligned_alloc(64, (v.size() * 4 + 4096 + 63) / 64 * 64))) {
-    for (size_t i = 0; i < v.size(); ++i) p[i] = v[i];
+/// 64-byte aligned copy, followed by kMore bytes: weights.
+template <class T, size_t kMore = 0>
+struct AlignedCopy {
+  T* p;
+  explicit AlignedCopy(const std::vector<T>& v)
+      : p(static_cast<T*>(std::aligned_alloc(64, (v.size() * sizeof(T) + kMore + 63) / 64 * 64))) {
+    std::copy(v.begin(), v.end(), p);
   }
-  ~Aligned() { std::free(p); }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
-  operator const float*() const { return p; }
+  ~AlignedCopy() { std::free(p); }
+  AlignedCopy(const AlignedCopy&) = delete;
+  AlignedCopy& operator=(const AlignedCopy&) = delete;
+  operator const T*() const { return p; }
 };
+using Aligned = AlignedCopy<float, 4096>;
 
 /// Scratch memory for a kernel's threads: `floats` floats for each, 64-byte aligned. The destructor checks that nothing
 /// was written before or after them.

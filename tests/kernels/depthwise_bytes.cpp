@@ -7,7 +7,11 @@
 #include <random>
 #include <vector>
 
+#include "tests/kernels/byte_convolution.hpp"
+#include "tests/kernels/common.hpp"
+
 using namespace onnxc;
+using namespace onnxc::test;
 
 namespace {
 
@@ -20,25 +24,18 @@ struct Requantise {
   }
 };
 
-struct Geometry {
+/// A depthwise convolution of c channels.
+struct Depthwise {
   int64_t n, h, w, c, kh, kw, stride, dilation, pad;
 };
 
-template <class T>
-struct Aligned {
-  explicit Aligned(std::size_t size)
-      : memory(size + 64), data(memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64) {}
-  std::vector<T> memory;
-  T* data;
-};
-
 template <int R, int KW = 0>
-void check(const Geometry& g, int threads, unsigned seed) {
+void check(const Depthwise& g, int threads, unsigned seed) {
+  const ByteConvolution reference{g.n, g.h, g.w, g.c, g.c, g.kh, g.kw, g.stride, g.dilation, g.pad, g.c};
   std::mt19937 random(seed);
   const auto byte = [&] { return random() % 5 == 0 ? random() % 2 * 255 : random() % 256; };
-  const int64_t oh = (g.h + 2 * g.pad - g.dilation * (g.kh - 1) - 1) / g.stride + 1,
-                ow = (g.w + 2 * g.pad - g.dilation * (g.kw - 1) - 1) / g.stride + 1, x_pixel = g.c + 4, y_pixel = g.c + 3,
-                taps = g.kh * g.kw, quads = contract::quads(g.kh);
+  const int64_t oh = reference.oh(), ow = reference.ow(), x_pixel = g.c + 4, y_pixel = g.c + 3, taps = g.kh * g.kw,
+                quads = contract::quads(g.kh);
   REQUIRE((R == 1 || (g.dilation == 1 && (R - 1) * g.stride + g.kh <= 4 * quads)));
   const auto outside = static_cast<uint8_t>(byte());
   // Nothing beyond the last channel of the last pixel may be read.
@@ -58,8 +55,7 @@ void check(const Geometry& g, int threads, unsigned seed) {
       packed.push_back(channel < g.c && ky >= 0 && ky < g.kh ? w[static_cast<std::size_t>(channel * taps + ky * g.kw + kx)] : int8_t{0});
     }
   }
-  Aligned<int8_t> weights(packed.size());
-  std::copy(packed.begin(), packed.end(), weights.data);
+  const AlignedCopy<int8_t> weights(packed);
   const DepthwiseBytesParams p{.n = g.n,
                                .h = g.h,
                                .w = g.w,
@@ -81,27 +77,22 @@ void check(const Geometry& g, int threads, unsigned seed) {
                                .outside = outside};
   std::vector<int32_t> sums(static_cast<std::size_t>(g.n * oh * ow * y_pixel), -77);
   std::vector<uint8_t> bytes(sums.size(), 77);
-  Aligned<uint8_t> scratch(static_cast<std::size_t>(contract::depthwise_bytes_scratch(g.kh, g.kw, g.stride, g.dilation, Vec::width)));
+  const AlignedCopy<uint8_t> scratch(
+      std::vector<uint8_t>(static_cast<std::size_t>(contract::depthwise_bytes_scratch(g.kh, g.kw, g.stride, g.dilation, Vec::width))));
   for (int t = 0; t < threads; ++t) {
-    depthwise_bytes<R, KW>({t, threads}, x.get(), weights.data, sums.data(), scratch.data, p);
-    depthwise_bytes<R, KW>({t, threads}, x.get(), weights.data, bytes.data(), scratch.data, p,
+    depthwise_bytes<R, KW>({t, threads}, x.get(), weights, sums.data(), scratch.p, p);
+    depthwise_bytes<R, KW>({t, threads}, x.get(), weights, bytes.data(), scratch.p, p,
                            Epilogue<Requantise<uint8_t>, PerCol<float>>{{factors.data()}});
   }
   for (int64_t pixel = 0; pixel < g.n * oh * ow; ++pixel) {
-    const int64_t image = pixel / (oh * ow), oy = pixel / ow % oh, ox = pixel % ow;
     for (int64_t c = 0; c < y_pixel; ++c) {
       const auto at = static_cast<std::size_t>(pixel * y_pixel + c);
       if (c >= g.c) {
         REQUIRE((sums[at] == -77 && bytes[at] == 77));
         continue;
       }
-      int64_t sum = p.start == nullptr ? 0 : start[static_cast<std::size_t>(c)];
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t iy = oy * g.stride - g.pad + tap / g.kw * g.dilation, ix = ox * g.stride - g.pad + tap % g.kw * g.dilation;
-        const bool inside = iy >= 0 && iy < g.h && ix >= 0 && ix < g.w;
-        const uint8_t value = inside ? x[static_cast<std::size_t>(((image * g.h + iy) * g.w + ix) * x_pixel + c)] : outside;
-        sum += int64_t{value} * w[static_cast<std::size_t>(c * taps + tap)];
-      }
+      const int64_t sum =
+          (p.start == nullptr ? 0 : start[static_cast<std::size_t>(c)]) + reference.sum(x.get(), x_pixel, outside, w, pixel, c);
       REQUIRE(sums[at] == sum);
       REQUIRE(bytes[at] == Requantise<uint8_t>::apply(Scalar{}, static_cast<int32_t>(sum), factors[static_cast<std::size_t>(c)]));
     }

@@ -7,7 +7,11 @@
 #include <random>
 #include <vector>
 
+#include "tests/kernels/byte_convolution.hpp"
+#include "tests/kernels/common.hpp"
+
 using namespace onnxc;
+using namespace onnxc::test;
 
 namespace {
 
@@ -48,16 +52,6 @@ void pack(std::vector<int8_t>& to, int64_t columns, int64_t rows, int64_t nr, We
   }
 }
 
-/// Memory at a multiple of 64 bytes, as weights have it.
-struct Aligned {
-  explicit Aligned(const std::vector<int8_t>& from) : memory(from.size() + 64) {
-    data = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
-    std::copy(from.begin(), from.end(), data);
-  }
-  std::vector<int8_t> memory;
-  int8_t* data;
-};
-
 template <class Y>
 Y requantised(int64_t sum, float factor, uint8_t addend) {
   return Requantise<Y>::apply(Scalar{}, static_cast<int32_t>(sum), factor, addend);
@@ -78,7 +72,7 @@ void check_gemm(int64_t m, int64_t n, int64_t k, int threads, bool with_start, u
   for (auto& v : start) v = int32_t(bytes.random() % 20001) - 10000;
   for (auto& v : factors) v = 1e-4f * float(bytes.random() % 100);
   pack(packed, n, k, NR, [&](int64_t column, int64_t row) { return w[size_t(row * n + column)]; });
-  const Aligned panels(packed);
+  const AlignedCopy<int8_t> panels(packed);
   const QuadGemmParams p{.m = m, .n = n, .k = k, .lda = lda, .ldc = ldc, .start = with_start ? start.data() : nullptr};
   std::vector<int32_t> sums(size_t(m * ldc), -77);
   std::vector<uint8_t> unsigned_bytes(sums.size(), 77);
@@ -89,10 +83,10 @@ void check_gemm(int64_t m, int64_t n, int64_t k, int threads, bool with_start, u
     const auto epilogue = [&]<class Y>(Y) {
       return Epilogue<Requantise<Y>, PerCol<float>, Rows<uint8_t>>{{factors.data()}, {addend.data(), ldc}};
     };
-    gemm_quads<MR, NV>(share, a.data(), panels.data, sums.data(), p);
-    gemm_quads<MR, NV>(share, a.data(), panels.data, floats.data(), p, Epilogue<ToFloat>{});
-    gemm_quads<MR, NV>(share, a.data(), panels.data, unsigned_bytes.data(), p, epilogue(uint8_t()));
-    gemm_quads<MR, NV>(share, a.data(), panels.data, signed_bytes.data(), p, epilogue(int8_t()));
+    gemm_quads<MR, NV>(share, a.data(), panels, sums.data(), p);
+    gemm_quads<MR, NV>(share, a.data(), panels, floats.data(), p, Epilogue<ToFloat>{});
+    gemm_quads<MR, NV>(share, a.data(), panels, unsigned_bytes.data(), p, epilogue(uint8_t()));
+    gemm_quads<MR, NV>(share, a.data(), panels, signed_bytes.data(), p, epilogue(int8_t()));
   }
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < ldc; ++j) {
@@ -111,17 +105,12 @@ void check_gemm(int64_t m, int64_t n, int64_t k, int threads, bool with_start, u
   }
 }
 
-struct Geometry {
-  int64_t n, h, w, cin, cout, kh, kw, stride, dilation, pad, group;
-};
-
 template <int MR, int NV>
-void check_conv(const Geometry& g, int threads, unsigned seed) {
+void check_conv(const ByteConvolution& g, int threads, unsigned seed) {
   constexpr int NR = QuadTile<MR, NV>::NR;
   Bytes bytes{std::mt19937(seed)};
-  const int64_t oh = (g.h + 2 * g.pad - g.dilation * (g.kh - 1) - 1) / g.stride + 1,
-                ow = (g.w + 2 * g.pad - g.dilation * (g.kw - 1) - 1) / g.stride + 1, cin = g.cin / g.group, cout = g.cout / g.group,
-                x_pixel = (g.cin + 3) / 4 * 4 + 8, y_pixel = g.cout + 2, taps = g.kh * g.kw, quad_channels = (cin + 3) / 4 * 4;
+  const int64_t oh = g.oh(), ow = g.ow(), cin = g.cin / g.group, cout = g.cout / g.group, x_pixel = (g.cin + 3) / 4 * 4 + 8,
+                y_pixel = g.cout + 2, taps = g.taps(), quad_channels = (cin + 3) / 4 * 4;
   const uint8_t zero = bytes.u();
   std::vector<uint8_t> x(size_t(g.n * g.h * g.w * x_pixel)), outside(contract::kOutsideBytes, zero);
   std::vector<int8_t> w(size_t(g.cout * cin * taps)), packed;
@@ -135,10 +124,10 @@ void check_conv(const Geometry& g, int threads, unsigned seed) {
       return channel < cin ? w[size_t(((group * cout + column) * cin + channel) * taps + tap)] : int8_t(0);
     });
   }
-  const Aligned panels(packed);
+  const AlignedCopy<int8_t> panels(packed);
   std::vector<int32_t> y(size_t(g.n * oh * ow * y_pixel), -77);
   for (int t = 0; t < threads; ++t) {
-    conv_quads<MR, NV>({t, threads}, x.data(), panels.data, y.data(),
+    conv_quads<MR, NV>({t, threads}, x.data(), panels, y.data(),
                        {.n = g.n,
                         .h = g.h,
                         .w = g.w,
@@ -161,23 +150,13 @@ void check_conv(const Geometry& g, int threads, unsigned seed) {
                         .outside = outside.data()});
   }
   for (int64_t pixel = 0; pixel < g.n * oh * ow; ++pixel) {
-    const int64_t image = pixel / (oh * ow), oy = pixel / ow % oh, ox = pixel % ow;
     for (int64_t c = 0; c < y_pixel; ++c) {
       const int32_t found = y[size_t(pixel * y_pixel + c)];
       if (c >= g.cout) {
         REQUIRE(found == -77);
         continue;
       }
-      int64_t sum = start[size_t(c)];
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t iy = oy * g.stride - g.pad + tap / g.kw * g.dilation, ix = ox * g.stride - g.pad + tap % g.kw * g.dilation;
-        const bool inside = iy >= 0 && iy < g.h && ix >= 0 && ix < g.w;
-        for (int64_t i = 0; i < cin; ++i) {
-          const uint8_t value = inside ? x[size_t(((image * g.h + iy) * g.w + ix) * x_pixel + c / cout * cin + i)] : zero;
-          sum += int64_t{value} * w[size_t((c * cin + i) * taps + tap)];
-        }
-      }
-      REQUIRE(found == sum);
+      REQUIRE(found == start[size_t(c)] + g.sum(x.data(), x_pixel, zero, w, pixel, c));
     }
   }
 }
@@ -202,10 +181,11 @@ TEST_CASE("quads: products of bytes are exact") {
 }
 TEST_CASE("quads: convolutions of bytes are exact") {
   unsigned seed = 1000;
-  for (const Geometry& g : {Geometry{1, 9, 20, 8, 40, 3, 3, 1, 1, 1, 1}, Geometry{2, 7, 5, 3, 5, 3, 3, 2, 1, 1, 1},
-                            Geometry{1, 16, 33, 16, 2 * Vec::width, 1, 1, 1, 1, 0, 1}, Geometry{1, 12, 31, 5, 17, 5, 3, 1, 2, 2, 1},
-                            Geometry{2, 6, 17, 16, 24, 3, 3, 1, 1, 1, 2}, Geometry{1, 4, 4, 1028, 3, 3, 3, 1, 1, 2, 1},
-                            Geometry{1, 15, 15, 4, 6, 7, 7, 2, 1, 3, 1}, Geometry{1, 3, 50, 4, 4, 1, 1, 2, 1, 0, 1}}) {
+  for (const ByteConvolution& g :
+       {ByteConvolution{1, 9, 20, 8, 40, 3, 3, 1, 1, 1, 1}, ByteConvolution{2, 7, 5, 3, 5, 3, 3, 2, 1, 1, 1},
+        ByteConvolution{1, 16, 33, 16, 2 * Vec::width, 1, 1, 1, 1, 0, 1}, ByteConvolution{1, 12, 31, 5, 17, 5, 3, 1, 2, 2, 1},
+        ByteConvolution{2, 6, 17, 16, 24, 3, 3, 1, 1, 1, 2}, ByteConvolution{1, 4, 4, 1028, 3, 3, 3, 1, 1, 2, 1},
+        ByteConvolution{1, 15, 15, 4, 6, 7, 7, 2, 1, 3, 1}, ByteConvolution{1, 3, 50, 4, 4, 1, 1, 2, 1, 0, 1}}) {
     for (int threads : {1, 2, 5}) {
       check_conv<14, 2>(g, threads, seed++);
       check_conv<6, 1>(g, threads, seed++);

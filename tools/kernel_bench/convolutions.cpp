@@ -36,25 +36,19 @@ struct Layer {
     return fmt::format("{}x{}x{}-{}_k{}{}{}", side, side, cin, cout, k, stride > 1 ? fmt::format("_s{}", stride) : "",
                        dilation > 1 ? fmt::format("_d{}", dilation) : "");
   }
-  ConvParams params() const {
-    const int64_t pad = (k - 1) * dilation / 2;
-    return {.h = side,
-            .w = side,
-            .cin = cin,
-            .oh = out(),
-            .ow = out(),
-            .cout = cout,
-            .kh = k,
-            .kw = k,
-            .stride_y = stride,
-            .stride_x = stride,
-            .dilation_y = dilation,
-            .dilation_x = dilation,
-            .pad_top = pad,
-            .pad_left = pad,
-            .group = group,
-            .x_pixel = cin,
-            .y_pixel = cout};
+  template <class Params = ConvParams>
+  Params params() const {
+    Params p{};
+    p.h = p.w = side;
+    p.oh = p.ow = out();
+    p.cin = p.x_pixel = cin;
+    p.cout = p.y_pixel = cout;
+    p.kh = p.kw = k;
+    p.stride_y = p.stride_x = stride;
+    p.dilation_y = p.dilation_x = dilation;
+    p.pad_top = p.pad_left = (k - 1) * dilation / 2;
+    if constexpr (requires { p.group; }) p.group = group;
+    return p;
   }
   double macs(int64_t columns) const { return double(out() * out()) * double(columns) * double(cin / group * k * k); }
   Work tiled() const { return {macs(padded_to(cout, kTile.nr)), 4.0 * double(cout * (cin / group) * k * k)}; }
@@ -169,21 +163,9 @@ void add_quads(Suite& suite, Layer l) {
     return;
   }
   suite.add("conv_quads", l.name(), {l.macs(l.cout) / 4, 0}, [l, w](Data& d) {
-    const QuadConvParams p{.h = l.side,
-                           .w = l.side,
-                           .cin = l.cin / 4,
-                           .oh = l.out(),
-                           .ow = l.out(),
-                           .cout = l.cout,
-                           .kh = l.k,
-                           .kw = l.k,
-                           .stride_y = l.stride,
-                           .stride_x = l.stride,
-                           .pad_top = l.k / 2,
-                           .pad_left = l.k / 2,
-                           .x_pixel = l.cin / 4,
-                           .y_pixel = l.cout,
-                           .outside = d.room<uint8_t>(contract::kOutsideBytes)};
+    auto p = l.params<QuadConvParams>();
+    p.cin = p.x_pixel = l.cin / 4;
+    p.outside = d.room<uint8_t>(contract::kOutsideBytes);
     return [p, x = d.room<uint8_t>(l.side * l.side * l.cin), y = d.room<int32_t>(l.out() * l.out() * l.cout),
             w = d.copy(pack::conv_quads(w, {.cout = l.cout, .cin = l.cin, .kh = l.k, .kw = l.k, .nr = NR}))] {
       conv_quads<14, 2>({}, x, w, y, p);
@@ -193,23 +175,10 @@ void add_quads(Suite& suite, Layer l) {
 
 template <int R, int KW>
 void add_depthwise_bytes(Suite& suite, Layer l) {
-  const DepthwiseBytesParams p{.h = l.side,
-                               .w = l.side,
-                               .cin = l.cin,
-                               .oh = l.out(),
-                               .ow = l.out(),
-                               .cout = l.cin,
-                               .kh = l.k,
-                               .kw = l.k,
-                               .stride_y = l.stride,
-                               .stride_x = l.stride,
-                               .pad_top = l.k / 2,
-                               .pad_left = l.k / 2,
-                               .x_pixel = l.cin,
-                               .y_pixel = l.cin};
-  suite.add("depthwise_bytes", l.name(), {l.macs(l.cout), 0}, [l, p](Data& d) {
+  suite.add("depthwise_bytes", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
     const std::vector<int8_t> w(static_cast<std::size_t>(l.cin * l.k * l.k), 3);
-    return [p, x = d.room<uint8_t>(l.side * l.side * l.cin), y = d.room<int32_t>(l.out() * l.out() * l.cout),
+    return [p = l.params<DepthwiseBytesParams>(), x = d.room<uint8_t>(l.side * l.side * l.cin),
+            y = d.room<int32_t>(l.out() * l.out() * l.cout),
             w = d.copy(pack::depthwise_quads(w, {.c = l.cin, .kh = l.k, .kw = l.k, .rows = R, .stride_y = l.stride, .lanes = Vec::width})),
             scratch = d.room<uint8_t>(contract::depthwise_bytes_scratch(l.k, l.k, l.stride, 1, Vec::width))] {
       depthwise_bytes<R, KW>({}, x, w, y, scratch, p);

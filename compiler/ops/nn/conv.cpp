@@ -44,21 +44,33 @@ void infer_conv(Inference& n) {
   n.output(0, n.element(0), conv_extents(n, 0, 1));
 }
 
-void evaluate_conv(Evaluation& e) {
+}  // namespace
+
+scalar::ConvParams scalar_conv_params(Evaluation& e, int64_t outside) {
   const Window window = conv_window(e.node(), to_extents(e.input(0).shape), to_extents(e.input(1).shape));
   scalar::ConvParams p;
   p.group = e.node().integer("group", 1);
+  p.outside = outside;
   for (std::size_t i = 0; i < window.rank(); ++i) {
     p.strides[p.strides.size++] = window.strides[i];
     p.dilations[p.dilations.size++] = window.dilations[i];
     p.pads[p.pads.size++] = window.pads_begin[i].value();
   }
+  return p;
+}
+
+namespace {
+
+void evaluate_conv(Evaluation& e) {
+  const scalar::ConvParams p = scalar_conv_params(e);
   for_number(e.type(0), [&]<class T>() {
     scalar::conv(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : static_cast<const T*>(nullptr), p);
   });
 }
 
-void lower_reference(KernelQuery& l) {
+}  // namespace
+
+void lower_scalar_conv(KernelQuery& l, int64_t outside) {
   const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv");
@@ -66,16 +78,19 @@ void lower_reference(KernelQuery& l) {
                                           y.extents[0]);
   if (l.has(2)) step.pointer(l.in(2));
   else step.null(y.element);
-  step.params({{"strides", dims_arg(window.strides)},
-               {"dilations", dims_arg(window.dilations)},
-               {"pads", dims_arg(window.pads_begin)},
-               {"group", dim_arg(l.node().integer("group", 1))}})
-      .emit();
+  NamedArgs params{{"strides", dims_arg(window.strides)},
+                   {"dilations", dims_arg(window.dilations)},
+                   {"pads", dims_arg(window.pads_begin)},
+                   {"group", dim_arg(l.node().integer("group", 1))}};
+  if (outside != 0) params.emplace_back("outside", dim_arg(outside));
+  step.params(std::move(params)).emit();
 }
+
+namespace {
 
 void lower_conv(KernelQuery& l) {
   if (l.optimise() && has_fast_conv(l.graph(), l.node())) return lower_fast_conv(l);
-  lower_reference(l);
+  lower_scalar_conv(l);
   l.apply_epilogue(l.result());
 }
 

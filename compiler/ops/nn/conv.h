@@ -2,6 +2,7 @@
 // know.
 #pragma once
 #include "compiler/ops/nn/window.h"
+#include "runtime_stub/onnxc/scalar/conv.hpp"
 
 namespace onnxc {
 
@@ -15,5 +16,10 @@ Extents conv_extents(Inference& n, int x, int w);
 /// Whether the kernels for constant f32 weights, which apply epilogues, can compute the node: one to three spatial
 /// axes.
 bool has_fast_conv(const Graph& graph, const Node& node);
+
+/// The window of the node, with the value `outside` beyond the borders of x.
+scalar::ConvParams scalar_conv_params(Evaluation& e, int64_t outside = 0);
+/// The reference kernel for any elements; a bias, input 2, has elements of the result.
+void lower_scalar_conv(KernelQuery& l, int64_t outside = 0);
 
 }  // namespace onnxc

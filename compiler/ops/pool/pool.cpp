@@ -23,7 +23,7 @@ bool has_fast_pool(const Graph& graph, const Node& node) {
 
 bool has_byte_pool(const Graph& graph, const Node& node) {
   const Type& x = graph[node.input(0)].type;
-  return (x.element == ElementType::U8 || x.element == ElementType::I8) && x.rank() <= 4 && node.op == "MaxPool" && !node.has_output(1);
+  return is_byte(x.element) && x.rank() <= 4 && node.op == "MaxPool" && !node.has_output(1);
 }
 
 Dim window_elements(const Window& window, const Extents& y) {

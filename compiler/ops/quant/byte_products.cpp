@@ -6,7 +6,6 @@
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/contract/quads.hpp"
-#include "runtime_stub/onnxc/scalar/conv.hpp"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
@@ -60,19 +59,11 @@ void infer_matmul(Inference& n) {
   n.output(0, ElementType::I32, std::move(y));
 }
 
+int64_t outside(const Node& node) { return node.integer("outside", 0); }
 const int32_t* start_of(const Evaluation& e) { return e.has(2) ? e.in<int32_t>(2).data : nullptr; }
 
 void evaluate_conv(Evaluation& e) {
-  const Window window = conv_window(e.node(), to_extents(e.input(0).shape), to_extents(e.input(1).shape));
-  scalar::ConvParams p;
-  p.group = e.node().integer("group", 1);
-  p.outside = e.node().integer("outside", 0);
-  for (std::size_t i = 0; i < window.rank(); ++i) {
-    p.strides[p.strides.size++] = window.strides[i];
-    p.dilations[p.dilations.size++] = window.dilations[i];
-    p.pads[p.pads.size++] = window.pads_begin[i].value();
-  }
-  scalar::conv(e.out<int32_t>(), e.in<uint8_t>(0), e.in<int8_t>(1), start_of(e), p);
+  scalar::conv(e.out<int32_t>(), e.in<uint8_t>(0), e.in<int8_t>(1), start_of(e), scalar_conv_params(e, outside(e.node())));
 }
 void evaluate_matmul(Evaluation& e) {
   const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), to_extents(e.output(0).shape));
@@ -81,22 +72,6 @@ void evaluate_matmul(Evaluation& e) {
   scalar::matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<int8_t>(1).data, params, start_of(e));
 }
 
-void lower_scalar_conv(KernelQuery& l) {
-  const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
-  const View x = l.in(0), w = l.in(1), y = l.out(0);
-  StepBuilder step = l.call("scalar_conv");
-  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
-                                          y.extents[0]);
-  if (l.has(2)) step.pointer(l.in(2));
-  else step.null(ElementType::I32);
-  step.params({{"strides", dims_arg(window.strides)},
-               {"dilations", dims_arg(window.dilations)},
-               {"pads", dims_arg(window.pads_begin)},
-               {"group", dim_arg(l.node().integer("group", 1))},
-               {"outside", dim_arg(l.node().integer("outside", 0))}})
-      .emit();
-  l.apply_epilogue(l.result());
-}
 void lower_scalar_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), w = l.in(1), y = l.out(0);
@@ -109,12 +84,11 @@ void lower_scalar_matmul(KernelQuery& l) {
   if (l.has(2)) step.pointer(l.in(2));
   else step.null(ElementType::I32);
   step.emit();
-  l.apply_epilogue(y);
 }
 
 bool is_fast(KernelQuery& l) { return l.optimise() && has_fast_byte_product(l.graph(), l.node()); }
 
-void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l); }
+void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l, outside(l.node())); }
 void lower_matmul(KernelQuery& l) { is_fast(l) ? lower_fast_byte_matmul(l) : lower_scalar_matmul(l); }
 
 }  // namespace

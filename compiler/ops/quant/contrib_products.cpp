@@ -6,21 +6,11 @@
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/quant/need.h"
 
 namespace onnxc {
 namespace {
 
-void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
-    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
-}
-void need_type(Inference& n, int i, ElementType type) {
-  if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
-}
-void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
-    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
-}
 /// One value, or one for each column.
 void need_columns(Inference& n, int i, Dim columns) {
   if (!n.has(i) || element_count(n.extents(i)) == Dim(1)) return;

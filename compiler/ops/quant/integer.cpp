@@ -9,23 +9,13 @@
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/quant/need.h"
 
 namespace onnxc {
 namespace {
 
-bool is_byte(ElementType type) { return type == ElementType::I8 || type == ElementType::U8; }
 bool is_float8(ElementType type) { return is_float(type) && info(type).bits == 8; }
 
-void need_bytes(Inference& n, int i) {
-  if (!is_byte(n.element(i))) n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
-}
-void need_type(Inference& n, int i, ElementType type) {
-  if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
-}
-void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
-    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
-}
 /// One value, or one for each output channel.
 void need_channels(Inference& n, int i, Dim channels) {
   if (!n.has(i) || element_count(n.extents(i)) == Dim(1)) return;
@@ -44,8 +34,8 @@ void need_lines(Inference& n, int i, int of, bool rows) {
 // ---- in i32
 
 void infer_matmul_integer(Inference& n) {
-  need_bytes(n, 0);
-  need_bytes(n, 1);
+  need_byte(n, 0);
+  need_byte(n, 1);
   need_type(n, 2, n.element(0));
   need_type(n, 3, n.element(1));
   need_lines(n, 2, 0, true);
@@ -54,8 +44,8 @@ void infer_matmul_integer(Inference& n) {
 }
 
 void infer_conv_integer(Inference& n) {
-  need_bytes(n, 0);
-  need_bytes(n, 1);
+  need_byte(n, 0);
+  need_byte(n, 1);
   need_type(n, 2, n.element(0));
   need_type(n, 3, n.element(1));
   need_one(n, 2);
@@ -103,9 +93,9 @@ void infer_qlinear_matmul(Inference& n) {
 }
 
 void infer_qlinear_conv(Inference& n) {
-  need_bytes(n, 0);
-  need_bytes(n, 3);
-  need_bytes(n, 7);
+  need_byte(n, 0);
+  need_byte(n, 3);
+  need_byte(n, 7);
   need_type(n, 2, n.element(0));
   need_type(n, 5, n.element(3));
   need_type(n, 8, ElementType::I32);

@@ -6,14 +6,11 @@
 
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/quant/need.h"
 
 namespace onnxc {
 namespace {
 
-void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
-    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
-}
 /// Checks a scale, and the zero point after it, which has the type of input `of`.
 void need_scale(Inference& n, int scale, int of) {
   if (!(element_count(n.extents(scale)) == Dim(1)))

@@ -8,23 +8,13 @@
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/quant/need.h"
 
 namespace onnxc {
 namespace {
 
-void need_type(Inference& n, int i, ElementType type) {
-  if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
-}
-void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
-    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
-}
 void need_rank(Inference& n, int i, int rank) {
   if (n.has(i) && n.rank(i) != rank) n.fail(fmt::format("input {} has rank {}; {} is needed", i, n.rank(i), rank));
-}
-void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
-    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
 }
 
 // ---- QAttention: input, weight, bias, input_scale, weight_scale, mask_index, input_zero, weight_zero, past

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ops/text/unicode_classes.inc"
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/unicode_case.hpp"
 
 namespace onnxc {
@@ -18,8 +19,7 @@ bool contains(const Ranges& set, int32_t code) {
 constexpr std::pair<int32_t, int32_t> kSameUpperCase[] = {{0x390, 0x1fd3}, {0x3b0, 0x1fe3}, {0xfb06, 0xfb05}};
 
 /// Equal for code points that differ only in case, as Unicode's simple case folding says: the last of K, k and the Kelvin
-/// sign, say. It keeps the capital i
-/// with a dot and the small one without apart.
+/// sign, say. It keeps the capital i with a dot and the small one without apart.
 int32_t folded(int32_t code) {
   if (code == 0x130 || code == 0x131) return code;
   for (const auto& [small, same] : kSameUpperCase) {
@@ -49,8 +49,7 @@ const std::vector<std::pair<int32_t, int32_t>>& cased_letters() {
       add(small);
       add(same);
     }
-    std::ranges::sort(letters);
-    letters.erase(std::unique(letters.begin(), letters.end()), letters.end());
+    sort_unique(letters);
     return letters;
   }();
   return all;

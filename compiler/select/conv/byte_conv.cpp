@@ -29,24 +29,34 @@ void copy_result(KernelQuery& l, const View& from) {
   l.copy(y.extents, y.pointer, y.strides(), sums, from.strides(), y.element);
 }
 
-void consider_product(KernelQuery& l, const ConvCall& c) {
-  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = contract::quads(c.cin), .likely = c.image_pixels()});
-  l.consider("gemm_quads", gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, contract::quads(c.cin)), 0, [&l, c, tile] {
+/// Considers a kernel from pixels to pixels. `build(step, x, y)` gives its arguments and returns its parameters.
+template <class Build>
+void consider_pixels(KernelQuery& l, const ConvCall& c, const char* kernel, double macs, Build build) {
+  l.consider(kernel, macs, 0, [&l, &c, kernel, build] {
     const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
-    StepBuilder step = l.call("gemm_quads");
-    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
-    step.pointer(l.weights(conv_weights_name(l), ElementType::I8,
-                           pack::quads(byte_weights(l), {.k = c.cin, .n = c.cout, .nr = tile.nr, .transposed = true})));
-    NamedArgs params{{"m", dim_arg(c.pixels)},
-                     {"n", dim_arg(c.cout)},
-                     {"k", dim_arg(4 * contract::quads(c.cin))},  // pixels are padded to whole quads
-                     {"lda", dim_arg(x.layout.pixel_stride)},
-                     {"ldc", dim_arg(y.layout.pixel_stride)}};
-    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
-    step.pointer(y).params(std::move(params));
+    StepBuilder step = l.call(kernel);
+    step.params(build(step, x, y));
     finish_conv(l, step, c, y);
     copy_result(l, y);
   });
+}
+
+void consider_product(KernelQuery& l, const ConvCall& c) {
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = contract::quads(c.cin), .likely = c.image_pixels()});
+  consider_pixels(l, c, "gemm_quads", gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, contract::quads(c.cin)),
+                  [&l, &c, tile](StepBuilder& step, const View& x, const View& y) {
+                    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
+                    step.pointer(l.weights(conv_weights_name(l), ElementType::I8,
+                                           pack::quads(byte_weights(l), {.k = c.cin, .n = c.cout, .nr = tile.nr, .transposed = true})));
+                    NamedArgs params{{"m", dim_arg(c.pixels)},
+                                     {"n", dim_arg(c.cout)},
+                                     {"k", dim_arg(4 * contract::quads(c.cin))},  // pixels are padded to whole quads
+                                     {"lda", dim_arg(x.layout.pixel_stride)},
+                                     {"ldc", dim_arg(y.layout.pixel_stride)}};
+                    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+                    step.pointer(y);
+                    return params;
+                  });
 }
 
 void consider_direct(KernelQuery& l, const ConvCall& c) {
@@ -54,10 +64,8 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   const Tile tile = choose_tile(
       l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = channels * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()});
   const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin / c.group) * static_cast<double>(channels);
-  l.consider("conv_quads", macs, 0, [&l, c, tile, channels] {
-    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
+  consider_pixels(l, c, "conv_quads", macs, [&l, &c, tile, channels](StepBuilder& step, const View& x, const View& y) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
-    StepBuilder step = l.call("conv_quads");
     step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
     step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::conv_quads(byte_weights(l), shape))).pointer(y);
     View in_quads = x;
@@ -67,34 +75,30 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
     const auto outside = static_cast<uint8_t>(l.node().integer("outside", 0));
     if (!c.no_pads())
       params.emplace_back("outside", l.weights("outside", ElementType::U8, std::vector<uint8_t>(contract::kOutsideBytes, outside)));
-    step.params(std::move(params));
-    finish_conv(l, step, c, y);
-    copy_result(l, y);
+    return params;
   });
 }
 
 void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
   const int64_t lanes = l.target().vector_floats, stride_x = c.window.strides[1], dilation_x = c.window.dilations[1];
   const double channels = static_cast<double>((c.cin + lanes - 1) / lanes * lanes);
-  l.consider("depthwise_bytes", c.macs * channels / static_cast<double>(c.cin), 0, [&l, c, lanes, stride_x, dilation_x] {
-    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
-    int64_t rows = contract::depthwise_bytes_rows(c.kh, c.window.strides[0], c.window.dilations[0]);
-    if (c.oh.is_constant()) rows = std::clamp(c.oh.value(), int64_t{1}, rows);
-    StepBuilder step = l.call("depthwise_bytes");
-    step.template_arg(rows).template_arg(contract::depthwise_bytes_unrolled(c.kh, c.kw)).pointer(x);
-    step.pointer(l.weights(
-        conv_weights_name(l), ElementType::I8,
-        pack::depthwise_quads(byte_weights(l),
-                              {.c = c.cin, .kh = c.kh, .kw = c.kw, .rows = rows, .stride_y = c.window.strides[0], .lanes = lanes})));
-    step.pointer(y).pointer(
-        l.thread_workspace("columns", ElementType::U8, Dim(contract::depthwise_bytes_scratch(c.kh, c.kw, stride_x, dilation_x, lanes))));
-    NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
-    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
-    if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
-    step.params(std::move(params));
-    finish_conv(l, step, c, y);
-    copy_result(l, y);
-  });
+  consider_pixels(
+      l, c, "depthwise_bytes", c.macs * channels / static_cast<double>(c.cin),
+      [&l, &c, lanes, stride_x, dilation_x](StepBuilder& step, const View& x, const View& y) {
+        int64_t rows = contract::depthwise_bytes_rows(c.kh, c.window.strides[0], c.window.dilations[0]);
+        if (c.oh.is_constant()) rows = std::clamp(c.oh.value(), int64_t{1}, rows);
+        step.template_arg(rows).template_arg(contract::depthwise_bytes_unrolled(c.kh, c.kw)).pointer(x);
+        step.pointer(l.weights(
+            conv_weights_name(l), ElementType::I8,
+            pack::depthwise_quads(byte_weights(l),
+                                  {.c = c.cin, .kh = c.kh, .kw = c.kw, .rows = rows, .stride_y = c.window.strides[0], .lanes = lanes})));
+        step.pointer(y).pointer(l.thread_workspace("columns", ElementType::U8,
+                                                   Dim(contract::depthwise_bytes_scratch(c.kh, c.kw, stride_x, dilation_x, lanes))));
+        NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
+        if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+        if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
+        return params;
+      });
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ void lower_fast_conv_transpose(KernelQuery& l) {
   const Tile tile = choose_tile(l.target(), {.m = n * phase_pixels, .n = cout / group, .k = cin / group * kd * kh * kw});
   const std::span<const float> taps = l.constant(1)->as<float>();
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kd * kh, .kw = kw, .group = group, .nr = tile.nr};
-  const View given = l.in_any(0),
-             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(l.type(0), l.target().vector_floats)), y = l.out_any(0);
+  const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
   const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
   const bool few_outputs =
       !s.is_deep() && has_few_outputs(cout, group) && l.target().machine->product.few_outputs_time * cout * channels < tile.nr * cin;

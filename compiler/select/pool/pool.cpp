@@ -80,8 +80,7 @@ void lower_fast_pool(KernelQuery& l) {
   const bool planar = !l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes;
   if (planar) return lower_planar(l);
   const Extents& extents = l.extents(0);
-  const View given = l.in_any(0),
-             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(l.type(0), l.target().vector_floats)), y = l.out_any(0);
+  const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
   const bool average = l.node().op == "AveragePool";
   const Sliding s = pool_sliding(l);
   auto params = pool_params(l, s, x.layout.pixel_stride, y.layout.pixel_stride);
@@ -95,8 +94,7 @@ void lower_fast_pool(KernelQuery& l) {
 }
 
 void lower_byte_pool(KernelQuery& l) {
-  const View given = l.in_any(0),
-             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(l.type(0), l.target().vector_floats)), y = l.out_any(0);
+  const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
   StepBuilder step = l.call("max_pool_bytes");
   step.pointer(x)
       .pointer(y)

@@ -118,8 +118,10 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
 View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }
 
 void KernelQuery::apply_epilogue(View result) {
-  if (!node_.epilogue) return;
-  std::vector<View> operands{result};
+  if (node_.epilogue) apply_epilogue(result, result);
+}
+void KernelQuery::apply_epilogue(View result, View from) {
+  std::vector<View> operands{std::move(from)};
   operands[0].pointer.writes = false;
   for (int i = 0; i < node_.epilogue_operands; ++i) {
     const ValueId v = node_.inputs[static_cast<std::size_t>(node_.own_inputs() + i)];

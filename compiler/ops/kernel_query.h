@@ -172,6 +172,8 @@ class KernelQuery {
   EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
   /// For kernels without an epilogue: applies the node's epilogue in a loop of its own, in place.
   void apply_epilogue(View result);
+  /// The same from sums that lie elsewhere, or have another type.
+  void apply_epilogue(View result, View from);
 
   /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);

@@ -37,7 +37,8 @@ ONNXC_INLINE void add_quad_taps(QuadTile<MR, NV>& tile, const PixelTile<MR, Quad
     for (int64_t tx = 0; tx < across; ++tx, w += run * NR) {
       const int64_t dx = g.kx.offset + tx * g.kx.stride;
       if (pixels.even && pixels.inside_row(p, dy, dx)) {
-        tile.add(EvenQuads{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel, g.step_x * p.x_pixel}, run, w);
+        const Quad* const first = pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel;
+        tile.add(EvenQuads{first, g.step_x * p.x_pixel * int64_t{sizeof(Quad)}}, run, w);
       } else {
         const Quad* rows[MR];
         pixels.tap(p, dy, dx, 0, rows, outside);

@@ -30,8 +30,8 @@ ONNXC_INLINE void gemm_quads_block(int64_t row, int64_t rows, Share::Range panel
       QuadTile<R, NV> tile;
       tile.start(p.start != nullptr ? p.start + panel * NR : nullptr, p.n - panel * NR);
       const uint8_t* const first = a + i * p.lda;
-      if (R == MR && p.lda % 4 == 0) {
-        tile.add(EvenQuads{reinterpret_cast<const Quad*>(first), p.lda / 4}, whole, bp);
+      if (R == MR) {
+        tile.add(EvenQuads{reinterpret_cast<const Quad*>(first), p.lda}, whole, bp);
       } else {
         const Quad* at[R];
         for (int64_t r = 0; r < R; ++r) at[r] = reinterpret_cast<const Quad*>(first + (i + r < rows ? r : rows - 1 - i) * p.lda);

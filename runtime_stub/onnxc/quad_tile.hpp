@@ -15,10 +15,14 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Rows of k quads, `pitch` quads from one to the next.
+/// Rows of k quads, `pitch` bytes from one to the next.
 struct EvenQuads {
   const Quad* first;
   int64_t pitch;
+
+  ONNXC_INLINE const Quad* from(const Quad* row, int64_t rows) const {
+    return reinterpret_cast<const Quad*>(reinterpret_cast<const uint8_t*>(row) + rows * pitch);
+  }
 };
 
 namespace detail {
@@ -74,10 +78,10 @@ struct QuadTile {
   }
   ONNXC_INLINE void add(EvenQuads rows, int64_t k, const Quad* b) {
     const Quad* third[(MR + 2) / 3];
-    ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
+    ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.from(rows.first, 3 * g);
     for (; k > 0; --k, b += NR) {
       ONNXC_UNROLL for (const Quad*& row : third) row = opaque(row);
-      multiply(b, [&](int i) { return repeat(third[i / 3] + i % 3 * rows.pitch); });
+      multiply(b, [&](int i) { return repeat(rows.from(third[i / 3], i % 3)); });
       ONNXC_UNROLL for (const Quad*& row : third)++ row;
     }
   }

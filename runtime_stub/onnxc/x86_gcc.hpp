@@ -53,6 +53,14 @@ ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd512_ma
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return __builtin_ia32_pmaddwd512_mask(a, b, Ints{}, kAll); }
 #endif
+#if defined(__AVX512VBMI__)
+typedef uint8_t WideBytes __attribute__((vector_size(64)));
+/// Byte i is that of the 128 bytes of low and high that the lower 7 bits of index[i] name.
+ONNXC_INLINE WideBytes pick_bytes(WideBytes low, WideBytes high, WideBytes index) {
+  typedef char Chars __attribute__((vector_size(64)));
+  return (WideBytes)__builtin_ia32_vpermt2varqi512_mask((Chars)index, (Chars)low, (Chars)high, ~0ull);
+}
+#endif
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }

@@ -54,6 +54,13 @@ ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
 #endif
+#if defined(__AVX512VBMI__)
+typedef uint8_t WideBytes __attribute__((vector_size(64)));
+/// Byte i is that of the 128 bytes of low and high that the lower 7 bits of index[i] name.
+ONNXC_INLINE WideBytes pick_bytes(WideBytes low, WideBytes high, WideBytes index) {
+  return (WideBytes)_mm512_permutex2var_epi8((__m512i)low, (__m512i)index, (__m512i)high);
+}
+#endif
 ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm512_cvtepu8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm512_cvtepi16_epi32((__m256i)x); }

@@ -9,6 +9,7 @@
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_quads.hpp>
+#include <onnxc/conv_quads_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_bytes.hpp>
 #include <onnxc/depthwise_chain.hpp>
@@ -41,7 +42,8 @@ struct Layer {
     Params p{};
     p.h = p.w = side;
     p.oh = p.ow = out();
-    p.cin = p.x_pixel = cin;
+    p.cin = cin;
+    if constexpr (requires { p.x_pixel; }) p.x_pixel = cin;
     p.cout = p.y_pixel = cout;
     p.kh = p.kw = k;
     p.stride_y = p.stride_x = stride;
@@ -171,6 +173,20 @@ void add_quads(Suite& suite, Layer l) {
       conv_quads<14, 2>({}, x, w, y, p);
     };
   });
+}
+
+void add_planar_quads(Suite& suite, Layer l) {
+  constexpr int NR = 2 * Vec::width;
+  const std::vector<int8_t> w(static_cast<std::size_t>(l.cout * l.cin * l.k * l.k), 3);
+  suite.add("conv_quads_planar", l.name(), {l.macs(l.cout) / static_cast<double>(l.k) * static_cast<double>(contract::quads(l.k)), 0},
+            [l, w](Data& d) {
+              return [p = l.params<PlanarQuadConvParams>(), x = d.room<uint8_t>(l.side * l.side * l.cin),
+                      y = d.room<int32_t>(l.out() * l.out() * l.cout),
+                      w = d.copy(pack::planar_quads(w, {.cout = l.cout, .cin = l.cin, .kh = l.k, .kw = l.k, .nr = NR})),
+                      scratch = d.room<uint8_t>(l.cin * l.k * contract::planar_quads_row(l.out(), l.stride, l.k))] {
+                conv_quads_planar<14, 2>({}, x, w, y, scratch, p);
+              };
+            });
 }
 
 template <int R, int KW>
@@ -395,6 +411,8 @@ void add_convolutions(Suite& suite) {
   add_depthwise_winograd(suite, {112, 32, 32, 3, 1, 1, 32});
   add_depthwise_winograd(suite, {14, 576, 576, 3, 1, 1, 576});
   for (const Layer& l : {Layer{28, 192, 64, 1}, Layer{14, 256, 1024, 1}, Layer{56, 64, 64, 3}, Layer{7, 512, 512, 3}}) add_quads(suite, l);
+  add_planar_quads(suite, {112, 3, 32, 3, 2});
+  add_planar_quads(suite, {64, 1, 64, 5});
   add_depthwise_bytes<2, 3>(suite, {28, 192, 192, 3, 1, 1, 192});
   add_depthwise_bytes<1, 3>(suite, {112, 96, 96, 3, 2, 1, 96});
   add_depthwise_bytes<4, 0>(suite, {28, 120, 120, 5, 1, 1, 120});

@@ -6,6 +6,7 @@
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
+#include <onnxc/matmul_quads.hpp>
 #include <onnxc/strassen.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -106,6 +107,23 @@ void add_computed_products(Suite& suite) {
     Product p;
   };
   for (const auto& [heads, p] : {Heads{12, {128, 128, 64}}, {12, {128, 64, 128}}, {1, {256, 256, 256}}}) {
+    suite.add("matmul_quads", fmt::format("{}x{}", heads, p.name()), {double(heads) * double(p.m) * double(p.n) * double(p.k), 0},
+              [heads = heads, p = p](Data& d) {
+                const QuadMatMulParams params{.m = p.m,
+                                              .n = p.n,
+                                              .k = p.k,
+                                              .lda = p.k,
+                                              .ldb = p.n,
+                                              .ldc = p.n,
+                                              .batch = {heads},
+                                              .a_batch = {p.m * p.k},
+                                              .b_batch = {p.k * p.n},
+                                              .c_batch = {p.m * p.n}};
+                return [params, a = d.room<uint8_t>(heads * p.m * p.k), b = d.room<uint8_t>(heads * p.k * p.n),
+                        y = d.room<int32_t>(heads * p.m * p.n), panel = d.room<uint8_t>(4 * contract::quads(p.k) * 2 * Vec::width)] {
+                  matmul_quads<14, 2>({}, a, b, y, panel, nullptr, nullptr, params);
+                };
+              });
     suite.add("matmul", fmt::format("{}x{}", heads, p.name()), {double(heads) * double(p.m) * double(p.n) * double(p.k), 0},
               [heads = heads, p = p](Data& d) {
                 const MatMulParams params{.m = p.m,

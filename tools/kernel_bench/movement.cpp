@@ -1,4 +1,5 @@
 // targets/kernels/movement.inc.
+#include <onnxc/byte_table.hpp>
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/packed.hpp>
 #include <onnxc/pick_channels.hpp>
@@ -17,6 +18,11 @@ void add_movement(Suite& suite) {
   });
   suite.add("transposing_copy", "128x384", [](Data& d) {
     return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { transposing_copy({}, {384, 128}, 0, y, {128, 1}, x, {1, 384}); };
+  });
+  suite.add("byte_table", "784x96", [](Data& d) {
+    return [x = d.room<uint8_t>(784 * 96), y = d.room<uint8_t>(784 * 96), table = d.room<uint8_t>(256)] {
+      byte_table({}, x, y, table, {.columns = 784 * 96});
+    };
   });
   suite.add("strided_copy", "heads_128x12x32", [](Data& d) {  // [128, 12, 32] to [12, 128, 32]
     return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { strided_copy({}, {12, 128, 32}, y, {4096, 32, 1}, x, {32, 384, 1}); };

@@ -7,6 +7,7 @@
 #include <onnxc/scalar/reduce.hpp>
 #include <onnxc/scalar/softmax.hpp>
 #include <onnxc/softmax.hpp>
+#include <onnxc/sum_bytes.hpp>
 
 #include "tools/kernel_bench/suite.h"
 
@@ -26,6 +27,14 @@ void add_reduce(Suite& suite) {
   suite.add("reduce_middle", "784x32", [](Data& d) {
     return [x = d.numbers(784 * 32), y = d.room(32)] {
       reduce_middle<Sum>({}, x, y, {.r = 784, .inner = 32, .x_row = 32, .x_outer = 784 * 32});
+    };
+  });
+  suite.add("sum_bytes_last", "512x49", [](Data& d) {
+    return [x = d.room<uint8_t>(512 * 49), y = d.room<int32_t>(512)] { sum_bytes_last({}, x, y, {.outer = 512, .r = 49, .x_row = 49}); };
+  });
+  suite.add("sum_bytes_middle", "49x1280", [](Data& d) {
+    return [x = d.room<uint8_t>(49 * 1280), y = d.room<int32_t>(1280)] {
+      sum_bytes_middle({}, x, y, {.r = 49, .inner = 1280, .x_row = 1280, .x_outer = 49 * 1280});
     };
   });
   for (const int64_t n : {2, 128, 1000}) {

@@ -34,6 +34,12 @@ namespace {
 using namespace scalar;
 
 void add_products(Suite& suite) {
+  suite.add("scalar_centred_matmul", "32x32x32", {32768}, [](Data& d) {
+    return [a = d.room<uint8_t>(1024), b = d.room<uint8_t>(1024), y = d.room<int32_t>(1024)] {
+      scalar::centred_matmul<uint8_t, uint8_t>(y, a, b, nullptr, nullptr,
+                                               {.m = 32, .n = 32, .k = 32, .batch = {}, .a_strides = {}, .b_strides = {}});
+    };
+  });
   suite.add("scalar_matmul", "32x32x32", {32768}, [](Data& d) {
     return [a = d.numbers(1024), b = d.numbers(1024), y = d.room(1024)] {
       scalar::matmul(y, a, b, {.m = 32, .n = 32, .k = 32, .batch = {}, .a_strides = {}, .b_strides = {}});

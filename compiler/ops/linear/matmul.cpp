@@ -62,6 +62,37 @@ DimList batch_strides(const Extents& operand, const Extents& batch) {
   return strides;
 }
 
+DimList result_strides(const MatrixProduct& p) {
+  DimList strides(p.batch.size(), 0);
+  Dim stride = p.m * p.n;
+  for (std::size_t k = p.batch.size(); k-- > 0;) {
+    strides[k] = stride;
+    stride *= p.batch[k];
+  }
+  return strides;
+}
+
+scalar::MatMulParams scalar_matmul_params(const Evaluation& e, const Extents& y) {
+  const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), y);
+  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
+  const auto fill = [](auto& list, auto& size, const DimList& dims) {
+    for (Dim d : dims) list[size++] = d.value();
+  };
+  fill(params.batch.dims, params.batch.rank, p.batch);
+  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, p.batch));
+  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, p.batch));
+  return params;
+}
+
+NamedArgs scalar_matmul_args(const MatrixProduct& p) {
+  return {{"m", dim_arg(p.m)},
+          {"n", dim_arg(p.n)},
+          {"k", dim_arg(p.k)},
+          {"batch", dims_arg(p.batch)},
+          {"a_strides", dims_arg(batch_strides(p.a, p.batch))},
+          {"b_strides", dims_arg(batch_strides(p.b, p.batch))}};
+}
+
 bool has_fast_matmul(const Graph& graph, const Node& node) {
   const Type& type = graph[node.outputs[0]].type;
   if (type.element != ElementType::F32 || type.rank() == 0) return false;
@@ -78,32 +109,14 @@ void infer_matmul(Inference& n) {
 }
 
 void evaluate_matmul(Evaluation& e) {
-  const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), to_extents(e.output(0).shape));
-  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
-  const auto fill = [](auto& list, auto& size, const DimList& dims) {
-    for (Dim d : dims) list[size++] = d.value();
-  };
-  fill(params.batch.dims, params.batch.rank, p.batch);
-  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, p.batch));
-  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, p.batch));
+  const scalar::MatMulParams params = scalar_matmul_params(e, to_extents(e.output(0).shape));
   for_number(e.type(0), [&]<class T>() { scalar::matmul(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
 }
 
 void lower_reference(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), b = l.in(1), y = l.out(0);
-  l.call("scalar_matmul")
-      .pointer(y)
-      .pointer(a)
-      .pointer(b)
-      .params({{"m", dim_arg(p.m)},
-               {"n", dim_arg(p.n)},
-               {"k", dim_arg(p.k)},
-               {"batch", dims_arg(p.batch)},
-               {"a_strides", dims_arg(batch_strides(p.a, p.batch))},
-               {"b_strides", dims_arg(batch_strides(p.b, p.batch))}})
-      .macs(element_count(y.extents) * p.k)
-      .emit();
+  l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(scalar_matmul_args(p)).macs(element_count(y.extents) * p.k).emit();
   l.apply_epilogue(y);
 }
 

@@ -1,7 +1,8 @@
 // MatMul as other files see it: its shape rule, for operators that multiply as it does, and what its kernels need to
 // know.
 #pragma once
-#include "compiler/ops/operator.h"
+#include "compiler/ops/kernel_query.h"
+#include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
 
@@ -22,7 +23,14 @@ MatrixProduct matrix_product(const Extents& a, const Extents& b, const Extents& 
 /// Strides of an operand's matrices along the batch axes of the result.
 DimList batch_strides(const Extents& operand, const Extents& batch);
 
+/// Strides of the matrices of a result [batch, m, n] that lie one behind the other.
+DimList result_strides(const MatrixProduct& p);
+
 /// Whether the node has a kernel besides the reference one, which applies epilogues.
 bool has_fast_matmul(const Graph& graph, const Node& node);
+
+/// The parameters of scalar::matmul for operands of known shapes, and as arguments.
+scalar::MatMulParams scalar_matmul_params(const Evaluation& e, const Extents& y);
+NamedArgs scalar_matmul_args(const MatrixProduct& p);
 
 }  // namespace onnxc

@@ -4,6 +4,7 @@
 
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/ops/nn/conv.h"
+#include "compiler/ops/quant/need.h"
 #include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/contract/quads.hpp"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
@@ -72,6 +73,33 @@ void evaluate_matmul(Evaluation& e) {
   scalar::matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<int8_t>(1).data, params, start_of(e));
 }
 
+void infer_centred(Inference& n) {
+  for (int i = 0; i < 4; ++i) need_type(n, i, ElementType::U8);
+  for (int i : {2, 3}) need_one(n, i);
+  n.output(0, ElementType::I32, matmul_extents(n, 0, 1));
+}
+const uint8_t* zero_of(const Evaluation& e, int i) { return e.has(i) ? e.in<uint8_t>(i).data : nullptr; }
+void evaluate_centred(Evaluation& e) {
+  scalar::centred_matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<uint8_t>(1).data, zero_of(e, 2), zero_of(e, 3),
+                         scalar_matmul_params(e, to_extents(e.output(0).shape)));
+}
+bool has_fast_centred(const Graph& graph, const Node& node) {
+  return graph[node.inputs[0]].type.rank() >= 2 && graph[node.inputs[1]].type.rank() >= 2;
+}
+void lower_centred(KernelQuery& l) {
+  if (l.optimise() && has_fast_centred(l.graph(), l.node()) && !(l.extents(0).back() == Dim(0))) return lower_fast_centred_matmul(l);
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  StepBuilder step = l.call("scalar_centred_matmul");
+  step.pointer(y).pointer(a).pointer(b);
+  for (int i : {2, 3}) {
+    if (l.has(i)) step.pointer(l.in(i));
+    else step.null(ElementType::U8);
+  }
+  step.params(scalar_matmul_args(p)).macs(element_count(y.extents) * p.k).emit();
+  l.apply_epilogue(y);
+}
+
 void lower_scalar_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), w = l.in(1), y = l.out(0);
@@ -93,7 +121,7 @@ void lower_matmul(KernelQuery& l) { is_fast(l) ? lower_fast_byte_matmul(l) : low
 
 }  // namespace
 
-extern const Operator op_ByteConv, op_ByteMatMul;
+extern const Operator op_ByteConv, op_ByteMatMul, op_CentredMatMul;
 const Operator op_ByteConv{.name = "ByteConv",
                            .domain = "onnxc",
                            .min_inputs = 2,
@@ -116,5 +144,16 @@ const Operator op_ByteMatMul{.name = "ByteMatMul",
                              .lower = lower_matmul,
                              .takes_epilogue = has_fast_byte_product,
                              .typed_epilogue = true};
+
+const Operator op_CentredMatMul{.name = "CentredMatMul",
+                                .domain = "onnxc",
+                                .min_inputs = 2,
+                                .max_inputs = 4,
+                                .max_outputs = 1,
+                                .infer = infer_centred,
+                                .evaluate = evaluate_centred,
+                                .lower = lower_centred,
+                                .takes_epilogue = has_fast_centred,
+                                .typed_epilogue = true};
 
 }  // namespace onnxc

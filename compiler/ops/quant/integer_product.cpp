@@ -125,15 +125,6 @@ ValueId constant(GraphBuilder& b, ElementType type, std::vector<int64_t> shape, 
   return b.graph().add_constant("bytes", std::make_shared<const TensorData>(std::move(tensor)));
 }
 
-/// x as u8: i8 moves up by 128, and with it its zero point.
-Centred as_unsigned(GraphBuilder& b, const Centred& x) {
-  if (b.type(x.value).element == ElementType::U8) return x;
-  const auto moved = [&](ValueId v) {
-    return cast_to(b, b.op("Add", {cast_to(b, v, ElementType::F32), b.number(ElementType::F32, 128)}), ElementType::U8);
-  };
-  return {moved(x.value), x.zero == kAbsent ? b.number(ElementType::U8, 128) : moved(x.zero)};
-}
-
 /// bias - zero * sums, per channel; absent if it is zero.
 ValueId start_of(GraphBuilder& b, ValueId zero, const std::vector<int32_t>& sums, ValueId bias) {
   if (zero == kAbsent) return bias;
@@ -143,6 +134,14 @@ ValueId start_of(GraphBuilder& b, ValueId zero, const std::vector<int32_t>& sums
 }
 
 }  // namespace
+
+Centred as_unsigned(GraphBuilder& b, const Centred& x) {
+  if (b.type(x.value).element == ElementType::U8) return x;
+  const auto moved = [&](ValueId v) {
+    return cast_to(b, b.op("Add", {cast_to(b, v, ElementType::F32), b.number(ElementType::F32, 128)}), ElementType::U8);
+  };
+  return {moved(x.value), x.zero == kAbsent ? b.number(ElementType::U8, 128) : moved(x.zero)};
+}
 
 std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias) {
   const Extents& shape = b.extents(right.value);
@@ -155,9 +154,19 @@ std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const C
   return b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, bias)});
 }
 
+std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
+  const auto is_one = [&](ValueId zero) { return zero == kAbsent || element_count(b.extents(zero)) == Dim(1); };
+  if (!is_one(left.zero) || !is_one(right.zero) || b.rank(left.value) < 2 || b.rank(right.value) < 2) return std::nullopt;
+  const Centred a = as_unsigned(b, left), w = as_unsigned(b, right);
+  return b.op("onnxc.CentredMatMul", {a.value, w.value, a.zero, w.zero});
+}
+
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
   if (const auto product = byte_matmul(b, left, right)) return *product;
   Graph& graph = b.graph();
+  if (graph.constant(right.value) == nullptr) {
+    if (const auto product = centred_matmul(b, left, right)) return *product;
+  }
   const Extents shape = b.extents(right.value);
   const std::size_t axis = shape.size() == 1 ? 0 : shape.size() - 2;
   std::vector<int64_t> ends;

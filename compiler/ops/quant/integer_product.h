@@ -18,9 +18,13 @@ struct Centred {
 /// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix of i8 once it is
 /// centred, and `left` has one zero point. Empty otherwise.
 std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias = kAbsent);
-/// The same for a convolution, with its attributes and a bias [channels]. The zero point of x must be known if there are pads.
+/// The sums of two operands of bytes that only a run knows, as i32, if each has one zero point, or none.
+std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right);
+/// byte_matmul for a convolution, with its attributes and a bias [channels]. The zero point of x must be known if there are pads.
 std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
-                                 ValueId bias);
+                                 ValueId bias = kAbsent);
+/// The same values as u8: i8 moves up by 128, and with it its zero point.
+Centred as_unsigned(GraphBuilder& b, const Centred& x);
 
 /// a b as in MatMul: f32 that holds the exact integers, or i32.
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right);

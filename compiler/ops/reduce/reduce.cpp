@@ -215,15 +215,36 @@ std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node
       "Div", {reduce(b, node, "ReduceSum", x), axes ? count_along(b, x, {axes->begin(), axes->end()}, type) : count_reduced(b, node)})};
 }
 
+}  // namespace
+
 // ---- the kernels
 
-struct Walk {
-  Shape kept, reduced;
-  Ints kept_strides, reduced_strides;
-};
+ReductionWalk reduction_walk(const Evaluation& e) {
+  Graph inputs;  // for reduced_axes
+  Node node = e.node();
+  node.inputs.clear();
+  for (int i = 0; i < 2 && e.has(i); ++i) {
+    const ValueId v = inputs.add_value("x", Type::tensor(e.type(i), to_extents(e.input(i).shape)));
+    if (i == 1) inputs[v].constant = std::make_shared<TensorData>(e.input(1));
+    node.inputs.push_back(v);
+  }
+  const std::vector<int> axes = *reduced_axes(inputs, node);
+  const Shape in = Evaluation::shape_of(e.input(0));
+  ReductionWalk w;
+  for (int axis = 0; axis < in.rank; ++axis) {
+    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    Shape& shape = reduced ? w.reduced : w.kept;
+    Ints& strides = reduced ? w.reduced_strides : w.kept_strides;
+    shape.dims[shape.rank++] = in[axis];
+    strides[strides.size++] = in.count(axis + 1, in.rank);
+  }
+  return w;
+}
+
+namespace {
 
 template <class Combine, class T>
-void evaluate_as(Evaluation& e, const Walk& w) {
+void evaluate_as(Evaluation& e, const ReductionWalk& w) {
   const std::string prologue = e.node().string("prologue", "");
   T* const y = e.out<T>().data;
   const T* const x = e.in<T>(0).data;
@@ -241,25 +262,8 @@ void evaluate_as(Evaluation& e, const Walk& w) {
 }
 
 void evaluate_reduce(Evaluation& e) {
-  Graph inputs;  // for reduced_axes
-  Node node = e.node();
-  node.inputs.clear();
-  for (int i = 0; i < 2 && e.has(i); ++i) {
-    const ValueId v = inputs.add_value("x", Type::tensor(e.type(i), to_extents(e.input(i).shape)));
-    if (i == 1) inputs[v].constant = std::make_shared<TensorData>(e.input(1));
-    node.inputs.push_back(v);
-  }
-  const std::vector<int> axes = *reduced_axes(inputs, node);
-  const Shape in = Evaluation::shape_of(e.input(0));
-  Walk w;
-  for (int axis = 0; axis < in.rank; ++axis) {
-    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
-    Shape& shape = reduced ? w.reduced : w.kept;
-    Ints& strides = reduced ? w.reduced_strides : w.kept_strides;
-    shape.dims[shape.rank++] = in[axis];
-    strides[strides.size++] = in.count(axis + 1, in.rank);
-  }
-  const std::string& op = node.op;
+  const ReductionWalk w = reduction_walk(e);
+  const std::string& op = e.node().op;
   if (op == "ReduceSum") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
   else if (op == "ReduceProd") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
   else if (e.type(0) == ElementType::Bool) op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
@@ -275,7 +279,9 @@ const char* prologue_name(const Node& node, const char* none) {
   return prologue == "abs" ? "Magnitude" : prologue == "square" ? "Square" : prologue == "exp" ? "Exponential" : none;
 }
 
-void lower_scalar(KernelQuery& l) {
+}  // namespace
+
+void lower_scalar_reduce(KernelQuery& l) {
   const View x = l.in_any(0), y = l.out(0);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
@@ -304,6 +310,8 @@ void lower_scalar(KernelQuery& l) {
       .dims(reduced_strides)
       .emit();
 }
+
+namespace {
 
 /// Each pass reads its input once. The sums between passes go to scratch memory.
 void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
@@ -337,7 +345,7 @@ void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const Vie
 void lower_reduce(KernelQuery& l) {
   const auto known_axes = reduced_axes(l.graph(), l.node());
   if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) {
-    lower_scalar(l);
+    lower_scalar_reduce(l);
     return l.apply_epilogue(l.result());
   }
   const std::vector<int>& axes = *known_axes;

@@ -1,6 +1,7 @@
 // What reductions share with operators that consist of them.
 #pragma once
-#include "compiler/ops/operator.h"
+#include "compiler/ops/kernel_query.h"
+#include "runtime_stub/onnxc/base.hpp"
 
 namespace onnxc {
 
@@ -9,6 +10,16 @@ std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& nod
 
 /// Whether the node is a ReduceSum of an image [n, c, h, w] over its pixels.
 bool sums_pixels(const Graph& graph, const Node& node);
+
+/// The axes of a tensor that is reduced, with its strides: for scalar::reduce.
+struct ReductionWalk {
+  Shape kept, reduced;
+  Ints kept_strides, reduced_strides;
+};
+/// Of input 0 along the axes of input 1, if there is one.
+ReductionWalk reduction_walk(const Evaluation& e);
+/// scalar::reduce for any type, and axes that only a run may know.
+void lower_scalar_reduce(KernelQuery& l);
 
 /// The means along `axes`, which stay with extent 1.
 ValueId mean_along(GraphBuilder& builder, ValueId x, std::vector<int64_t> axes);

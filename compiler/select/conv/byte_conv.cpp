@@ -79,6 +79,29 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   });
 }
 
+/// An image of few channels as it is: quads are neighbours in a row.
+void consider_planar(KernelQuery& l, const ConvCall& c) {
+  if (c.group != 1 || c.cin > 3 || c.window.dilations[1] != 1 || l.in_any(0).layout.channels_last) return;
+  const int64_t rows = c.cin * c.kh, steps = rows * contract::quads(c.kw);
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = steps, .line = c.likely(c.ow), .likely = c.image_pixels()});
+  const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin * c.taps()) * static_cast<double>(steps);
+  l.consider("conv_quads_planar", macs, 0, [&l, &c, tile, rows] {
+    const View x = l.in(0), y = pixels_of_result(l, c);
+    StepBuilder step = l.call("conv_quads_planar");
+    step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .nr = tile.nr};
+    step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::planar_quads(byte_weights(l), shape))).pointer(y);
+    step.pointer(l.thread_workspace("rows", ElementType::U8, Dim(rows) * ((c.ow - 1) * c.window.strides[1] + 4 * contract::quads(c.kw))));
+    NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
+    std::erase_if(params, [](const auto& p) { return p.first == "x_pixel"; });
+    if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
+    step.params(std::move(params));
+    finish_conv(l, step, c, y);
+    copy_result(l, y);
+  });
+}
+
 void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
   const int64_t lanes = l.target().vector_floats, stride_x = c.window.strides[1], dilation_x = c.window.dilations[1];
   const double channels = static_cast<double>((c.cin + lanes - 1) / lanes * lanes);
@@ -108,6 +131,7 @@ void lower_fast_byte_conv(KernelQuery& l) {
   if (is_depthwise(c)) consider_depthwise_bytes(l, c);
   else if (is_product(c)) consider_product(l, c);
   else consider_direct(l, c);
+  consider_planar(l, c);
   l.build_cheapest();
 }
 

@@ -1,4 +1,4 @@
-// The kernel that computes an onnxc.ByteMatMul.
+// The kernels that compute an onnxc.ByteMatMul and an onnxc.CentredMatMul.
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/tiles.h"
@@ -24,6 +24,32 @@ void lower_fast_byte_matmul(KernelQuery& l) {
     step.pointer(y).params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
   l.build_cheapest();
+}
+
+void lower_fast_centred_matmul(KernelQuery& l) {
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  const auto likely = [](Dim d) { return d.is_constant() ? d.value() : 128; };
+  const Tile tile = choose_tile(l.target(), {.m = p.m, .n = likely(p.n), .k = contract::quads(likely(p.k))});
+  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  const PointerArg panel = l.thread_workspace("panel", ElementType::U8, 4 * tile.nr * ceil_div(p.k, 4));
+  StepBuilder step = l.call("matmul_quads");
+  step.template_arg(tile.rows).template_arg(tile.vectors);
+  step.pointer(a).pointer(b).pointer(y).pointer(panel);
+  for (int i : {2, 3}) {
+    if (l.has(i)) step.pointer(l.in(i));
+    else step.null(ElementType::U8);
+  }
+  step.params({{"m", dim_arg(p.m)},
+               {"n", dim_arg(p.n)},
+               {"k", dim_arg(p.k)},
+               {"lda", dim_arg(p.k)},
+               {"ldb", dim_arg(p.n)},
+               {"ldc", dim_arg(p.n)},
+               {"batch", dims_arg(p.batch)},
+               {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
+               {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
+               {"c_batch", dims_arg(result_strides(p))}});
+  step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
 }
 
 }  // namespace onnxc

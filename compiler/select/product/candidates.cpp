@@ -127,12 +127,6 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
     StepBuilder step = l.call("matmul");
     step.template_arg(tile.rows).template_arg(tile.vectors);
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);
-    DimList c_strides(p.batch.size(), 0);
-    Dim stride = p.m * p.n;
-    for (std::size_t k = p.batch.size(); k-- > 0;) {
-      c_strides[k] = stride;
-      stride *= p.batch[k];
-    }
     step.params({{"m", dim_arg(p.m)},
                  {"n", dim_arg(p.n)},
                  {"k", dim_arg(p.k)},
@@ -142,7 +136,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
                  {"batch", dims_arg(p.batch)},
                  {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
                  {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
-                 {"c_batch", dims_arg(c_strides)}});
+                 {"c_batch", dims_arg(result_strides(p))}});
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
   });
 }

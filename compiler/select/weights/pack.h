@@ -62,6 +62,9 @@ struct ConvShape {
 std::vector<float> conv(std::span<const float> w, ConvShape shape);
 /// The same weights in quads of channels, [group][ceil(cout_g / nr)][(ky * kw + kx) * ceil(cin_g / 4) + ci / 4][nr][ci % 4]: what conv_quads reads.
 std::vector<int8_t> conv_quads(std::span<const int8_t> w, ConvShape shape);
+/// The same weights of one group in quads along rows of the kernel, [ceil(cout / nr)][(ci * kh + ky) * ceil(kw / 4) + kx / 4][nr][kx % 4]: what
+/// conv_quads_planar reads.
+std::vector<int8_t> planar_quads(std::span<const int8_t> w, ConvShape shape);
 /// Depthwise weights [c, 1, kh, kw] as depthwise_bytes reads them: [ceil(c / lanes)][ceil(kh / 4)][kw][rows][lanes][4]. The last axis runs down a column
 /// of the kernel, which lies stride_y rows lower for each of `rows`. All else is zero.
 ///

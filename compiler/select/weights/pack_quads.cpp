@@ -39,6 +39,16 @@ std::vector<int8_t> conv_quads(std::span<const int8_t> w, ConvShape s) {
   return out;
 }
 
+std::vector<int8_t> planar_quads(std::span<const int8_t> w, ConvShape s) {
+  const int64_t width = 4 * contract::quads(s.kw), rows = s.cin * s.kh;
+  std::vector<int8_t> out;
+  append_quads(out, rows * width, s.cout, s.nr, [&](int64_t at, int64_t column) {
+    const int64_t row = at / width, kx = at % width;
+    return kx < s.kw ? w[static_cast<std::size_t>((column * rows + row) * s.kw + kx)] : int8_t{0};
+  });
+  return out;
+}
+
 std::vector<int8_t> depthwise_quads(std::span<const int8_t> w, DepthwiseQuads s) {
   std::vector<int8_t> out;
   for (int64_t first = 0; first < s.c; first += s.lanes) {

@@ -27,4 +27,7 @@ constexpr int64_t depthwise_bytes_scratch(int64_t kh, int64_t kw, int64_t stride
   return 16 * lanes * quads(kh) * depthwise_bytes_span(kw, stride_x, dilation_x);
 }
 
+/// Bytes of a row of an image that conv_quads_planar copies, under a row of the output.
+constexpr int64_t planar_quads_row(int64_t ow, int64_t stride_x, int64_t kw) { return (ow - 1) * stride_x + 4 * quads(kw); }
+
 }  // namespace onnxc::inline ONNXC_ISA::contract

@@ -11,11 +11,10 @@ struct MatMulParams {
   Ints a_strides, b_strides;  ///< of the matrices of a and b along each batch axis, 0 where repeated
 };
 
-/// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without
-/// gaps. Sums run in order of s in product_accumulator<Y, A> and are rounded once. start: what the sums of each column begin from, or null.
-template <class Y, class A, class B>
-void matmul(Y* y, const A* a, const B* b, MatMulParams p, const int32_t* start = nullptr) {
-  using Acc = product_accumulator<Y, A>;
+namespace detail {
+/// y[batch, i, j] = element(i, j, the matrix of a, the matrix of b).
+template <class Y, class A, class B, class Element>
+void for_each_product(Y* y, const A* a, const B* b, const MatMulParams& p, Element element) {
   const int64_t batches = p.batch.count();
   for (int64_t matrix = 0; matrix < batches; ++matrix) {
     int64_t index = matrix, a_at = 0, b_at = 0;
@@ -25,13 +24,33 @@ void matmul(Y* y, const A* a, const B* b, MatMulParams p, const int32_t* start =
       index /= p.batch[axis];
     }
     for (int64_t i = 0; i < p.m; ++i) {
-      for (int64_t j = 0; j < p.n; ++j) {
-        Acc sum = start != nullptr ? static_cast<Acc>(start[j]) : Acc(0);
-        for (int64_t s = 0; s < p.k; ++s) sum += static_cast<Acc>(a[a_at + i * p.k + s]) * static_cast<Acc>(b[b_at + s * p.n + j]);
-        y[(matrix * p.m + i) * p.n + j] = static_cast<Y>(sum);
-      }
+      for (int64_t j = 0; j < p.n; ++j) y[(matrix * p.m + i) * p.n + j] = element(i, j, a + a_at, b + b_at);
     }
   }
+}
+}  // namespace detail
+
+/// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without
+/// gaps. Sums run in order of s in product_accumulator<Y, A> and are rounded once. start: what the sums of each column begin from, or null.
+template <class Y, class A, class B>
+void matmul(Y* y, const A* a, const B* b, MatMulParams p, const int32_t* start = nullptr) {
+  using Acc = product_accumulator<Y, A>;
+  detail::for_each_product(y, a, b, p, [&](int64_t i, int64_t j, const A* left, const B* right) {
+    Acc sum = start != nullptr ? static_cast<Acc>(start[j]) : Acc(0);
+    for (int64_t s = 0; s < p.k; ++s) sum += static_cast<Acc>(left[i * p.k + s]) * static_cast<Acc>(right[s * p.n + j]);
+    return static_cast<Y>(sum);
+  });
+}
+
+/// The same of bytes less their zero points, one for each operand, or null for 0. Sums wrap.
+template <class A, class B>
+void centred_matmul(int32_t* y, const A* a, const B* b, const A* a_zero, const B* b_zero, MatMulParams p) {
+  const int32_t za = a_zero != nullptr ? *a_zero : 0, zb = b_zero != nullptr ? *b_zero : 0;
+  detail::for_each_product(y, a, b, p, [&](int64_t i, int64_t j, const A* left, const B* right) {
+    uint32_t sum = 0;
+    for (int64_t s = 0; s < p.k; ++s) sum += static_cast<uint32_t>((left[i * p.k + s] - za) * (right[s * p.n + j] - zb));
+    return static_cast<int32_t>(sum);
+  });
 }
 
 }  // namespace onnxc::scalar

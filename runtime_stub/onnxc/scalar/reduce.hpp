@@ -75,10 +75,10 @@ struct Exponential {
 };
 
 /// y[o] = Combine of Prologue(x) over the positions of `reduced`, for each position o of `kept`, which y holds
-/// row-major. x has a stride for each axis of either. Rounded once at the end.
-template <class Combine, class Prologue, class T>
-void reduce(Share share, T* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
-  using Total = typename Combine::template Total<T>;
+/// row-major. x has a stride for each axis of either. Rounded once at the end. Y may be wider than T: sums of bytes are i32.
+template <class Combine, class Prologue, class Y, class T>
+void reduce(Share share, Y* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
+  using Total = typename Combine::template Total<Y>;
   const int inner = reduced.rank - 1;
   const int64_t length = reduced.rank == 0 ? 1 : reduced[inner], step = reduced.rank == 0 ? 0 : reduced_strides[inner];
   const int64_t rows = reduced.rank == 0 ? 1 : reduced.count(0, inner);
@@ -90,7 +90,7 @@ void reduce(Share share, T* y, const T* x, Shape kept, Ints kept_strides, Shape 
       const T* const values = from + strided_offset(reduced, inner, reduced_strides, row);
       for (int64_t i = 0; i < length; ++i) total = Combine::combine(total, Prologue::apply(fn::cast<Total>(values[i * step])));
     }
-    y[o] = fn::cast<T>(total);
+    y[o] = fn::cast<Y>(total);
   }
 }
 

@@ -1,0 +1,71 @@
+// A graph that recognise_quantised rewrites node by node, and what its rules ask about quantised values.
+#pragma once
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+/// A value that is (q - zero) * scale. `zero` may be absent.
+struct Dequantised {
+  ValueId q, scale, zero;
+  int64_t axis;  ///< along which a scale of several elements runs
+};
+
+/// A value that is sums * factor + addend, where the sums are f32; `addend` may be absent.
+struct Scaled {
+  ValueId sums, factor, addend;
+};
+
+/// How a tensor is quantised: by one scale and one zero point, which may be absent.
+struct Quantisation {
+  ValueId scale, zero;
+  ElementType type;
+};
+
+bool has_one_element(const Type& type);
+/// Whether the node is that operator of ONNX, or com.microsoft's of the same name and meaning.
+bool quantises(const Node& node, const char* op);
+
+class QuantisedGraph {
+ public:
+  explicit QuantisedGraph(Graph& graph) : graph_(graph), fresh_(first_fresh(graph)), uses_(use_counts(graph)) {}
+  Graph& graph() { return graph_; }
+  int& fresh() { return fresh_; }
+
+  void append(Node node);
+  /// Later nodes read the results in the place of the node's outputs. The builder's nodes come first.
+  void replace(GraphBuilder& b, const Node& node, const std::vector<ValueId>& results);
+  /// What takes the place of a value.
+  ValueId resolved(ValueId v) const;
+  /// The node that computes it, which is appended; null for inputs and constants.
+  const Node* producer(ValueId v) const;
+  /// In the graph as it was; of results, what reads the outputs whose place they take.
+  int uses(ValueId v) const;
+
+  /// A value of bytes, or of i32, that is dequantised to f32.
+  std::optional<Dequantised> dequantised(ValueId v, bool bytes = true) const;
+  /// Bytes with one scale for all.
+  std::optional<Dequantised> dequantised_evenly(ValueId v) const;
+  /// The quantisation that a QuantizeLinear node computes, if it is by one constant scale of f32 to integers.
+  std::optional<Quantisation> quantisation(const Node& node) const;
+
+  bool equal_constants(ValueId a, ValueId b) const;
+  bool has_same_zero(ValueId a, ValueId b) const;
+  /// Whether a scale is known, positive, and neither so small nor so large that (q * scale) / scale is not q.
+  bool is_usual(ValueId scale) const;
+
+  std::map<ValueId, Scaled> scaled;  ///< results of rules for products and averages
+
+ private:
+  Graph& graph_;
+  int fresh_;
+  PerValue<int> uses_;
+  std::map<ValueId, int> count_;
+  std::map<ValueId, ValueId> same_;
+  std::map<ValueId, int> producer_;
+};
+
+}  // namespace onnxc

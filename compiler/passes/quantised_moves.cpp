@@ -1,0 +1,68 @@
+// Operators that only move values, or take the greatest of several, do so on bytes: they commute with QuantizeLinear and DequantizeLinear of one scale.
+#include <algorithm>
+
+#include "compiler/ops/quant/linear.h"
+#include "compiler/passes/quantised_rules.h"
+
+namespace onnxc {
+namespace {
+
+ValueId dequantise(GraphBuilder& b, ValueId q, const Dequantised& as) {
+  std::vector<ValueId> inputs{q, as_scalar(b, as.scale)};
+  if (as.zero != kAbsent) inputs.push_back(as_scalar(b, as.zero));
+  return b.op("DequantizeLinear", std::move(inputs));
+}
+
+std::optional<std::vector<ValueId>> concat(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto first = g.dequantised_evenly(node.input(0));
+  std::vector<ValueId> parts;
+  for (ValueId v : node.inputs) {
+    const auto x = g.dequantised_evenly(v);
+    if (!first || !x || b.type(x->q).element != b.type(first->q).element || !g.equal_constants(x->scale, first->scale) ||
+        !g.has_same_zero(x->zero, first->zero))
+      return std::nullopt;
+    parts.push_back(x->q);
+  }
+  return std::vector{dequantise(b, b.op("Concat", std::move(parts), node.attributes), *first)};
+}
+
+/// Pads of zero are bytes of the zero point.
+std::optional<std::vector<ValueId>> pad(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto x = g.dequantised_evenly(node.input(0));
+  if (!x) return std::nullopt;
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = x->q;
+  if (node.string("mode", "constant") == "constant") {
+    if (node.has_input(2)) {
+      const TensorData* value = g.graph().constant(node.input(2));
+      if (value == nullptr || value->count() != 1 || to_doubles(*value)[0] != 0) return std::nullopt;
+    }
+    if (inputs.size() < 3) inputs.resize(3, kAbsent);
+    inputs[2] = x->zero == kAbsent ? b.number(b.type(x->q).element, 0) : as_scalar(b, x->zero);
+  }
+  return std::vector{dequantise(b, b.op("Pad", std::move(inputs), node.attributes), *x)};
+}
+
+}  // namespace
+
+bool moves_values(const Node& node) {
+  static constexpr std::string_view kMovers[] = {"Reshape",      "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "DepthToSpace",
+                                                 "SpaceToDepth", "MaxPool", "Identity",  "Gather",  "Expand",    "Tile"};
+  return node.domain.empty() && node.outputs.size() == 1 && std::ranges::find(kMovers, node.op) != std::end(kMovers);
+}
+
+std::optional<std::vector<ValueId>> move_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  if (!node.domain.empty()) return std::nullopt;
+  if (node.op == "Concat") return concat(g, b, node);
+  if (node.op == "Pad") return pad(g, b, node);
+  if (!moves_values(node) && node.op != "Split") return std::nullopt;
+  const auto x = g.dequantised_evenly(node.input(0));
+  if (!x || (node.op == "MaxPool" && !g.is_usual(x->scale))) return std::nullopt;
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = x->q;
+  std::vector<ValueId> results = b.ops(node.op, std::move(inputs), static_cast<int>(node.outputs.size()), node.attributes);
+  for (ValueId& v : results) v = dequantise(b, v, *x);
+  return results;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,209 @@
+// Products and averages of dequantised values:
+//
+//   r = Conv (DequantizeLinear x sx zx) (DequantizeLinear w sw zw) (DequantizeLinear b sx*sw)
+//
+// becomes r = cast(sums) * (sx sw), with sums = ByteConv x w, whose start has b and the zero points.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ops/in_float.h"
+#include "compiler/ops/nn/window.h"
+#include "compiler/ops/quant/integer_product.h"
+#include "compiler/ops/quant/linear.h"
+#include "compiler/ops/reduce/reduce.h"
+#include "compiler/passes/quantised_rules.h"
+
+namespace onnxc {
+namespace {
+
+bool has_finite_scale(const Graph& graph, const Dequantised& d) {
+  const TensorData* scale = graph.constant(d.scale);
+  return scale != nullptr && std::ranges::all_of(to_doubles(*scale), [](double s) { return std::isfinite(s); });
+}
+
+/// Constant bytes with one scale, or one for each index of `axis`.
+std::optional<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
+  auto d = g.dequantised(v);
+  const Graph& graph = g.graph();
+  if (d && (graph.constant(d->q) == nullptr || !has_finite_scale(graph, *d) ||
+            (!has_one_element(graph[d->scale].type) && (graph[d->scale].type.rank() != 1 || d->axis != axis))))
+    d.reset();
+  return d;
+}
+
+/// The quantised bias of a product whose factor is known, if its scale is that factor: it is added to the sums.
+ValueId bias_of_sums(QuantisedGraph& g, ValueId bias, ValueId x_scale, ValueId w_scale) {
+  const Graph& graph = g.graph();
+  const auto d = bias == kAbsent ? std::nullopt : g.dequantised(bias, false);
+  const TensorData *x = graph.constant(x_scale), *w = graph.constant(w_scale);
+  if (!d || graph.constant(d->q) == nullptr || graph.constant(d->scale) == nullptr || x == nullptr || w == nullptr) return kAbsent;
+  if (graph[d->q].type.rank() != 1) return kAbsent;
+  constexpr int64_t kMost = int64_t{1} << 30;  // so that sums do not overflow
+  if (std::ranges::any_of(to_integers(*graph.constant(d->q)), [](int64_t v) { return v > kMost || v < -kMost; })) return kAbsent;
+  if (const TensorData* zero = graph.constant(d->zero); d->zero != kAbsent) {
+    if (zero == nullptr || std::ranges::any_of(to_integers(*zero), [](int64_t z) { return z != 0; })) return kAbsent;
+  }
+  const std::vector<double> own = to_doubles(*graph.constant(d->scale)), factors = to_doubles(*w);
+  const double x_factor = to_doubles(*x)[0];
+  const std::size_t count = std::max(own.size(), factors.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const double wanted = x_factor * factors[factors.size() == 1 ? 0 : i], found = own[own.size() == 1 ? 0 : i];
+    if (!(std::abs(found - wanted) <= 1e-6 * std::abs(wanted))) return kAbsent;
+  }
+  return d->q;
+}
+
+ValueId as_scalar_if_one(GraphBuilder& b, ValueId v) { return has_one_element(b.type(v)) ? as_scalar(b, v) : v; }
+
+/// sums * (x_scale * w_scale) + bias, which run along `axis` of a result of that rank.
+ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantised& x, const Dequantised& w, ValueId bias, int64_t axis,
+               int64_t rank) {
+  const ValueId real = cast_to(b, sums, ElementType::F32);
+  const ValueId factor = along(b, b.op("Mul", {as_scalar(b, x.scale), as_scalar_if_one(b, w.scale)}), axis, rank);
+  const ValueId addend = bias == kAbsent ? kAbsent : along(b, bias, axis, rank);
+  ValueId result = b.op("Mul", {real, factor});
+  if (addend != kAbsent) result = b.op("Add", {result, addend});
+  g.scaled[result] = {real, factor, addend};
+  return result;
+}
+
+std::optional<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto x = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), 0);
+  if (!x || !w) return std::nullopt;
+  const int64_t rank = b.rank(node.input(1));
+  const ValueId bias = bias_of_sums(g, node.input(2), x->scale, w->scale);
+  const auto sums =
+      byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)}, node.attributes, bias);
+  if (!sums) return std::nullopt;
+  return scaled(g, b, *sums, *x, *w, bias == kAbsent ? node.input(2) : kAbsent, 1, rank);
+}
+
+ValueId transpose(GraphBuilder& b, ValueId matrix) {
+  const TensorData& from = *b.graph().constant(matrix);
+  const auto rows = static_cast<std::size_t>(from.shape[0]), columns = static_cast<std::size_t>(from.shape[1]);
+  TensorData to = from;
+  std::swap(to.shape[0], to.shape[1]);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = from.bytes[i * columns + j];
+  }
+  return b.graph().add_constant(b.graph()[matrix].name, std::make_shared<const TensorData>(std::move(to)));
+}
+
+/// A product of two values that only a run knows.
+std::optional<ValueId> matmul_of_values(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto x = g.dequantised_evenly(node.input(0)), y = g.dequantised_evenly(node.input(1));
+  if (!x || !y || g.graph().constant(y->q) != nullptr) return std::nullopt;
+  const auto sums = centred_matmul(b, {x->q, as_scalar(b, x->zero)}, {y->q, as_scalar(b, y->zero)});
+  if (!sums) return std::nullopt;
+  const int64_t rank = b.rank(*sums);
+  return scaled(g, b, *sums, *x, *y, kAbsent, rank - 1, rank);
+}
+
+std::optional<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const bool gemm = node.op == "Gemm", transposed = gemm && node.integer("transB", 0) != 0;
+  if (gemm && (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)) return std::nullopt;
+  const auto a = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), transposed ? 0 : 1);
+  if (!a || !w || b.rank(w->q) != 2) return std::nullopt;
+  if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || has_one_element(b.type(node.input(2))))) return std::nullopt;
+  const ValueId bias = gemm ? bias_of_sums(g, node.input(2), a->scale, w->scale) : kAbsent;
+  const ValueId matrix = transposed ? transpose(b, w->q) : w->q;
+  const auto sums =
+      byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
+  if (!sums) return std::nullopt;
+  const int64_t rank = b.rank(*sums);
+  return scaled(g, b, *sums, *a, *w, bias == kAbsent && gemm ? node.input(2) : kAbsent, rank - 1, rank);
+}
+
+/// (sums - count * zero) * (scale / count), where no sum exceeds `count` bytes.
+ValueId mean(QuantisedGraph& g, GraphBuilder& b, ValueId sums, ValueId count, const Dequantised& x, ValueId zero) {
+  ValueId real = cast_to(b, sums, ElementType::F32);
+  if (zero != kAbsent) real = b.op("Sub", {real, b.op("Mul", {cast_to(b, zero, ElementType::F32), count})});
+  const ValueId factor = b.op("Div", {as_scalar(b, x.scale), count}), result = b.op("Mul", {real, factor});
+  g.scaled[result] = {real, factor, kAbsent};
+  return result;
+}
+
+/// The axes that are averaged, if all of them are; sums of the elements that a static shape has there stay exact in f32.
+std::optional<std::vector<int64_t>> averaged_axes(const Graph& graph, const Node& node) {
+  const Extents& x = graph[node.input(0)].type.extents;
+  std::vector<int64_t> axes;
+  if (node.op == "GlobalAveragePool") {
+    for (int64_t axis = 2; axis < std::ssize(x); ++axis) axes.push_back(axis);
+  } else {
+    const auto reduced = reduced_axes(graph, node);
+    if (!reduced) return std::nullopt;
+    axes.assign(reduced->begin(), reduced->end());
+  }
+  if (axes.empty() || axes.back() - axes.front() + 1 != std::ssize(axes)) return std::nullopt;
+  Dim count = 1;
+  for (const int64_t axis : axes) count *= x[static_cast<std::size_t>(axis)];
+  constexpr int64_t kMost = (int64_t{1} << 24) / 255;
+  if (!count.is_constant() || count.value() <= 0 || count.value() > kMost) return std::nullopt;
+  return axes;
+}
+
+std::optional<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto x = g.dequantised_evenly(node.input(0));
+  if (!x) return std::nullopt;
+  const auto axes = averaged_axes(g.graph(), node);
+  if (!axes) return std::nullopt;
+  const Centred bytes = as_unsigned(b, {x->q, as_scalar(b, x->zero)});
+  const ValueId sums = b.op("onnxc.ByteSum", {bytes.value, b.integers(*axes)}),
+                average = mean(g, b, sums, count_along(b, x->q, *axes, ElementType::F32), *x, bytes.zero);
+  if (node.op == "GlobalAveragePool" || node.integer("keepdims", 1) != 0) return average;
+  return b.op("Squeeze", {average, b.integers(*axes)});
+}
+
+/// A depthwise convolution with weights of 1, if every window has as many elements.
+std::optional<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  const auto x = g.dequantised_evenly(node.input(0));
+  const Extents& extents = b.extents(node.input(0));
+  if (!x || extents.size() < 3 || extents.size() > 4 || !extents[1].is_constant() || node.integer("ceil_mode", 0) != 0) return std::nullopt;
+  const auto kernel = node.integers("kernel_shape");
+  std::map<std::string, Attribute> attributes = node.attributes;
+  const bool pads_count = node.integer("count_include_pad", 0) != 0;
+  const std::string auto_pad = node.string("auto_pad", "NOTSET");
+  const bool padded =
+      auto_pad.starts_with("SAME") || (node.has("pads") && std::ranges::any_of(node.integers("pads"), [](int64_t p) { return p != 0; }));
+  if (padded && (!pads_count || auto_pad.starts_with("SAME"))) return std::nullopt;
+  const int64_t channels = extents[1].value();
+  std::vector<int64_t> shape{channels, 1};
+  int64_t taps = 1;
+  for (const int64_t k : kernel) {
+    if (k <= 0 || k > (int64_t{1} << 16)) return std::nullopt;
+    shape.push_back(k);
+    taps *= k;
+  }
+  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > (int64_t{1} << 24)) return std::nullopt;
+  for (const char* own : {"ceil_mode", "count_include_pad"}) attributes.erase(own);
+  attributes["group"] = channels;
+  TensorData ones;
+  ones.type = ElementType::I8;
+  ones.shape = shape;
+  ones.bytes.assign(static_cast<std::size_t>(taps * channels), std::byte{1});
+  const ValueId w = b.graph().add_constant("ones", std::make_shared<const TensorData>(std::move(ones)));
+  const auto sums = byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w, kAbsent}, std::move(attributes));
+  if (!sums) return std::nullopt;
+  return mean(g, b, *sums, b.number(ElementType::F32, static_cast<double>(taps)), *x, kAbsent);
+}
+
+}  // namespace
+
+std::optional<ValueId> product_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  if (!node.domain.empty()) return std::nullopt;
+  if (node.op == "Conv") return conv(g, b, node);
+  if (node.op == "MatMul" || node.op == "Gemm") {
+    if (auto product = matmul(g, b, node)) return product;
+    if (node.op == "MatMul") return matmul_of_values(g, b, node);
+  }
+  return std::nullopt;
+}
+
+std::optional<ValueId> average_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+  if (!node.domain.empty()) return std::nullopt;
+  if (node.op == "GlobalAveragePool" || node.op == "ReduceMean") return average_along_axes(g, b, node);
+  if (node.op == "AveragePool") return average_of_windows(g, b, node);
+  return std::nullopt;
+}
+
+}  // namespace onnxc

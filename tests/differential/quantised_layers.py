@@ -61,7 +61,8 @@ class Weights:
 
     def dequantised(self):
         n = self.n
-        return n.node("DequantizeLinear", n.constant(self.q, "w"), n.constant(self.scale, "scale"), None if self.absent_zero else n.constant(self.zero, "zero"), **self.attributes)
+        weights = n.input(self.q) if self.q.dtype.itemsize == 1 and self.q.dtype in (np.int8, np.uint8) and n.d.chance(0.06) else n.constant(self.q, "w")  # computed by what is not shown
+        return n.node("DequantizeLinear", weights, n.constant(self.scale, "scale"), None if self.absent_zero else n.constant(self.zero, "zero"), **self.attributes)
 
     def real(self, name=None):
         return Real(name, self.array, self.off, self.unit)
@@ -381,9 +382,10 @@ def as_before(n, x, q):
     """Quantised again by the scale that it was dequantised by, as quantisers do behind what only moves values."""
     from quantised_network import Quantised
 
-    name = n.node("QuantizeLinear", x.name, n.constant(q.scale, "scale"), n.constant(q.zero, "zero"))
     if q.low is not None:
         return n.quantise(x, q.array.dtype)
+    names, attributes = n.quantisation(q.scale, q.zero)
+    name = n.node("QuantizeLinear", x.name, *names, **attributes)
     again = Quantised(name, n.arrays[name], q.scale, q.zero)
     n.quantised.append(again)
     return again
@@ -409,8 +411,7 @@ def pool(n):
             attributes["ceil_mode"] = 1
     terms = int(np.prod(attributes.get("kernel_shape", q.array.shape[2:])))
     if op == "ReduceMean":
-        axes = list(range(2, 2 + rank))
-        inputs = [np.array(axes, np.int64)]
+        inputs = [np.arange(2, 2 + rank)]
         attributes = {"keepdims": d.int(0, 1)}
     if q.array.dtype.itemsize == 1 and rank == 2 and op in ("AveragePool", "GlobalAveragePool") and d.chance(0.4):
         x = n.dequantised(q, None)

@@ -26,7 +26,10 @@ from draw import type_of
 
 U = 2.0**-24
 MICROSOFT = "com.microsoft"
-OPSETS = [helper.make_opsetid("", 21), helper.make_opsetid(MICROSOFT, 1)]
+
+
+def opsets(version=21):
+    return [helper.make_opsetid("", version), helper.make_opsetid(MICROSOFT, 1)]
 
 
 @dataclass
@@ -51,8 +54,8 @@ class Ambiguous(Exception):
     """A value lies too near to a tie, or ONNX Runtime has no kernel for it: another draw, please."""
 
 
-@lru_cache(maxsize=4096)
 def session(text):
+    """ONNX Runtime computes each node as it is written."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -60,15 +63,18 @@ def session(text):
     return ort.InferenceSession(text, options, providers=["CPUExecutionProvider"])
 
 
-def run_node(node, arrays):
+kept_session = lru_cache(maxsize=1024)(session)
+
+
+def run_node(node, arrays, version=21):
     """ONNX Runtime's outputs of one node. Arrays of 4 bits become initialisers: its Python cannot pass them."""
     given = {name: array for name, array in arrays.items() if array.dtype.itemsize == 1 and array.dtype.name.endswith("int4")}
     inputs = [helper.make_tensor_value_info(name, type_of(array), array.shape) for name, array in arrays.items() if name not in given]
     graph = helper.make_graph([node], "node", inputs, [helper.make_empty_tensor_value_info(name) for name in node.output if name],
                               [numpy_helper.from_array(array, name) for name, array in given.items()])
-    model = helper.make_model(graph, opset_imports=OPSETS, ir_version=10)
+    model = helper.make_model(graph, opset_imports=opsets(version), ir_version=10)
     try:
-        return session(model.SerializeToString()).run(None, {name: array for name, array in arrays.items() if name not in given})
+        return kept_session(model.SerializeToString()).run(None, {name: array for name, array in arrays.items() if name not in given})
     except Exception as error:
         raise Ambiguous(f"ONNX Runtime: {error}") from error
 
@@ -93,6 +99,7 @@ def bound(op, *arrays, **attributes):
 class Network:
     def __init__(self, draw, dyadic):
         self.d, self.dyadic = draw, dyadic  # dyadic: all scales are powers of two
+        self.version = draw.one(13, 17, 19, 21, 21, 21, 21, 22)  # of ONNX's operators; what it has not is not drawn, as ONNX Runtime refuses it
         self.nodes, self.constants, self.feeds, self.arrays = [], {}, {}, {}
         self.quantised, self.ends = [], []  # ends: Real or Quantised whose values are compared
 
@@ -117,7 +124,7 @@ class Network:
             inputs.pop()
         names = [f"{self.fresh('v')}" + ("" if k == 0 else f"_{k}") for k in range(outputs)]
         node = helper.make_node(op, inputs, names, domain=domain, **attributes)
-        results = run_node(node, {name: self.arrays[name] for name in inputs if name})
+        results = run_node(node, {name: self.arrays[name] for name in inputs if name}, self.version)
         self.nodes.append(node)
         self.arrays.update(zip(names, results))
         return names[0] if outputs == 1 else names
@@ -128,8 +135,21 @@ class Network:
         value = around * self.d.uniform(0.4, 1.6)
         return np.float32(2.0 ** np.round(np.log2(value)) if self.dyadic else value)
 
+    def quantisation(self, scale, zero):
+        """(names, attributes) of a scale and a zero point in one of the forms that mean the same: scalars or one element, known when the model is compiled or only when it runs, a zero left out,
+        ONNX's operators or those of com.microsoft."""
+        d = self.d
+        if d.chance(0.2):
+            scale, zero = scale.reshape(1), zero.reshape(1)
+        names = [self.input(scale) if d.chance(0.04) else self.constant(scale, "scale")]
+        microsoft = d.chance(0.06) or (self.version < 21 and zero.dtype.itemsize == 2)
+        if int(zero.item()) or microsoft or zero.dtype != np.uint8 or d.chance(0.5):
+            names.append(self.input(zero) if d.chance(0.02) else self.constant(zero, "zero"))
+        return names, {"domain": MICROSOFT} if microsoft else {}
+
     def dequantise(self, q):
-        return self.dequantised(q, self.node("DequantizeLinear", q.name, self.constant(q.scale, "scale"), self.constant(q.zero, "zero")))
+        names, attributes = self.quantisation(q.scale, q.zero)
+        return self.dequantised(q, self.node("DequantizeLinear", q.name, *names, **attributes))
 
     def dequantised(self, q, name):
         """What is known of it; `name` may be None where the network has no such node."""
@@ -166,7 +186,8 @@ class Network:
                 del self.nodes[before:]
                 raise Ambiguous("ONNX Runtime's kernel is coarser than its definition")
         else:
-            name = self.node("QuantizeLinear", x.name, self.constant(scale, "scale"), self.constant(zero, "zero"))
+            names, attributes = self.quantisation(scale, zero)
+            name = self.node("QuantizeLinear", x.name, *names, **attributes)
         q = Quantised(name, self.arrays[name], scale, zero, *((None, None) if sure else (low, high)))
         (self.quantised if sure or most - least > 255 else self.ends).append(q)
         return q
@@ -185,12 +206,13 @@ class Network:
                 kept.insert(0, node)
                 needed |= set(node.input)
         feeds = {name: array for name, array in self.feeds.items() if name in needed}
-        shape = lambda array: ["N" if symbols and k == 0 else extent for k, extent in enumerate(array.shape)]
+        batch = next(iter(self.feeds))  # the input that all others follow, unlike scales and weights that only a run knows
+        shape = lambda name, array: ["N" if symbols and name == batch and k == 0 else extent for k, extent in enumerate(array.shape)]
         info = lambda name, array, given: helper.make_tensor_value_info(name, type_of(array), given)
-        graph = helper.make_graph(kept, "network", [info(name, array, shape(array)) for name, array in feeds.items()],
+        graph = helper.make_graph(kept, "network", [info(name, array, shape(name, array)) for name, array in feeds.items()],
                                   [info(name, self.arrays[name], None if symbols else self.arrays[name].shape) for name in ends],
                                   [numpy_helper.from_array(array, name) for name, array in self.constants.items() if name in needed])
-        model = helper.make_model(graph, opset_imports=OPSETS, ir_version=10)
+        model = helper.make_model(graph, opset_imports=opsets(self.version), ir_version=10)
         return model, feeds, list(ends.values())
 
 

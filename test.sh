@@ -96,6 +96,8 @@ stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: 
 stage "whole networks" script tests/zoo/run.sh  # every other one on two threads and at -O1, the others at -O3; --all: each on one and on two, and all there are
 stage "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 stage "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
+stage "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
+stage "integer kernels to the bit" script tests/quantised/run.sh  # at -O0
 stage "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 stage "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
 stage "threads" script tests/threads/run.sh  # at -O3
@@ -138,6 +140,7 @@ long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/r
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
 long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
+long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh

@@ -22,6 +22,8 @@ import environment
 
 OF_ZOO = ("lightgbm_clf", "xgboost_reg", "random_forest_clf", "gradient_boosting_reg", "svm_rbf", "logistic_pipeline", "random_forest_strings", "tfidf_text")
 HEADING = "## Classical models"
+INTRODUCTION = ("Forests, support vectors, neighbours and pipelines, on one thread, medians in microseconds a call. Every call has other rows than the one before. [Benchmarks](benchmarks.md#"
+                "classical-models-benchclassical_peerspy) explains the columns; `bench/classical_peers.py --section` writes this section.")
 
 
 def fail(message, status=2):
@@ -195,21 +197,6 @@ def markdown(run):
     return "\n".join(lines + ([""] + notes if notes else [])) + "\n"
 
 
-def write_section(page, text):
-    """In place of the section of that heading, else before "All machines", else at the end."""
-    body = page.read_text()
-    section = (f"{HEADING}\n\nForests, support vectors, neighbours and pipelines, on one thread, medians in microseconds a call. Every call has other rows than the one before. [Benchmarks](benchmarks.md#"
-               f"classical-models-benchclassical_peerspy) explains the columns; `bench/classical_peers.py --section` writes this section.\n\n{text}\n")
-    start = body.find(f"{HEADING}\n")
-    if start >= 0:
-        end = body.find("\n## ", start)
-        body = body[:start] + section + (body[end + 1 :] if end >= 0 else "")
-    else:
-        at = body.find("## All machines\n")
-        body = body[:at] + section + body[at:] if at >= 0 else f"{body}\n{section}"
-    page.write_text(body)
-
-
 def main():
     options = parse()
     try:
@@ -223,7 +210,7 @@ def main():
     import machine
     from measuring import Disturbance
     from onnxc import build
-    from report import factor, plain
+    from report import factor, plain, write_section
 
     if unknown := set(options.peers) - forest_engines.PEERS.keys():
         fail(f"--peers knows {', '.join(forest_engines.PEERS)}, not {', '.join(sorted(unknown))}")
@@ -253,7 +240,7 @@ def main():
         (options.out / "table.md").write_text(markdown(run))
         (options.out / "results.json").write_text(json.dumps(run, indent=1) + "\n")
     if options.section:
-        write_section(options.section, markdown(run))
+        write_section(options.section, HEADING, f"{INTRODUCTION}\n\n{markdown(run)}")
     return 0 if all("onnxc" in result["engines"] for result in run["results"]) else 1
 
 

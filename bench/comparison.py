@@ -30,7 +30,7 @@ def difference(actual, expected):
     """The largest relative L2 difference over outputs."""
     largest = 0.0
     for a, e in zip(actual, expected):
-        if e.dtype.kind not in "fiub":
+        if e.dtype.kind not in "fiub" and e.dtype.name != "bfloat16":
             continue
         if a.shape != e.shape:
             return math.inf
@@ -52,8 +52,8 @@ def look_inside(model_path, symbols, onnxc):
     return int(macs) if macs.isdigit() else None, info["weight_bytes"]
 
 
-def compare(model_path, options, onnxc):
-    """The figures of one model; `onnxc` is the executable. An engine that cannot run the model is a note."""
+def compare(model_path, options, onnxc, look=lambda engines: {}):
+    """The figures of one model; `onnxc` is the executable. An engine that cannot run the model is a note. `look`: what else the result has of {name: engine}."""
     name = model_path.parent.name if model_path.name == "model.onnx" else model_path.stem
     result = {"model": name, "file": str(model_path), "threads": options.threads, "macs": None, "engines": {}, "first_result": {}, "notes": {}}
     try:
@@ -87,6 +87,7 @@ def compare(model_path, options, onnxc):
         result["weights_bytes"], result["arena_bytes"] = ours.weights_bytes, ours.arena_bytes
         if "ort" in engines:
             result["onnxc_to_ort_rel_l2"] = difference(ours.outputs(), engines["ort"].outputs())
+    result |= look(engines)
     if options.full:
         result["model_file_bytes"] = model_path.stat().st_size
         for key in engines:

@@ -22,6 +22,14 @@ def read_inputs(model_path):
     return {name: array for name, array in feeds.items() if name in fed}
 
 
+def read_outputs(model_path):
+    """What test_data_set_0 beside the model expects, in the model's order, or None."""
+    import onnx
+
+    files = sorted((model_path.parent / "test_data_set_0").glob("output_*.pb"), key=lambda f: int(f.stem.split("_")[1]))
+    return [np.array(onnx.numpy_helper.to_array(onnx.load_tensor(file))) for file in files] or None
+
+
 def make_inputs(session):
     """Made-up inputs for an ONNX Runtime session; dynamic dimensions are 1."""
     random = np.random.default_rng(1)

@@ -20,6 +20,41 @@ extern "C" double onnxc_bench_fma_peak(int32_t threads, double seconds) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
+namespace {
+
+/// Bytes a second at which one thread reads the words again and again, the quickest of the rounds that fit into `seconds`.
+double reading(const std::vector<std::uint64_t>& words, double seconds) {
+  constexpr std::size_t kChains = 32;  // independent sums: enough that no addition waits for a load
+  double best = 0;
+  std::uint64_t kept = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  for (auto begin = std::chrono::steady_clock::now(); begin < end; begin = std::chrono::steady_clock::now()) {
+    std::uint64_t sums[kChains] = {};
+    for (std::size_t i = 0; i + kChains <= words.size(); i += kChains)
+      for (std::size_t k = 0; k < kChains; ++k) sums[k] += words[i + k];
+    for (const std::uint64_t sum : sums) kept += sum;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    best = std::max(best, static_cast<double>(words.size() * sizeof(std::uint64_t)) / took.count());
+  }
+  asm volatile("" : : "r"(kept));  // the sums are wanted
+  return best;
+}
+
+}  // namespace
+
+/// Bytes a second at which `threads` threads together read `size` bytes, each its share, again and again.
+extern "C" double onnxc_bench_reading(int32_t threads, int64_t size, double seconds) {
+  std::vector<double> rates(static_cast<std::size_t>(std::max(threads, 1)));
+  std::vector<std::thread> others;
+  const auto read = [&](std::size_t t) {
+    rates[t] = reading(std::vector<std::uint64_t>(static_cast<std::size_t>(size) / 8 / rates.size(), t), seconds);
+  };
+  for (std::size_t t = 1; t < rates.size(); ++t) others.emplace_back(read, t);
+  read(0);
+  for (std::thread& other : others) other.join();
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
 /// Seconds that a cache line takes from one of two threads to the other, the quickest of some rounds.
 extern "C" double onnxc_bench_handover() {
   constexpr int kRounds = 20, kTurns = 2000;

@@ -138,6 +138,19 @@ def picture(run, path):
     pyplot.close(figure)
 
 
+def write_section(page, heading, text):
+    """A section of a page, `heading` with its marks: in place of the section of that heading, else before "All machines", else at the end."""
+    body, section = page.read_text(), f"{heading}\n\n{text}\n"
+    start = body.find(f"{heading}\n")
+    if start >= 0:
+        end = body.find("\n## ", start)
+        body = body[:start] + section + (body[end + 1 :] if end >= 0 else "")
+    else:
+        at = body.find("## All machines\n")
+        body = body[:at] + section + body[at:] if at >= 0 else f"{body}\n{section}"
+    page.write_text(body)
+
+
 def write(run, folder):
     """table.md, results.json and ratios.svg."""
     folder.mkdir(parents=True, exist_ok=True)

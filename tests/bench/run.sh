@@ -73,6 +73,29 @@ expect 0 bench/compare.py "$out/forests/results.json" "$out/forests/results.json
 expect 2 "$python" bench/classical_models.py "$out/trained" no-such-model
 expect 3 "$python" bench/classical_peers.py no-such-model.onnx
 
+# Quantised networks: the digits stand for a network of a zoo, which ONNX Runtime's quantiser quantises.
+"$python" - samples/digits/digits.onnx "$out/zoo/churn_mlp" <<'END'
+import pathlib, shutil, sys
+import numpy as np, onnx
+data = pathlib.Path(sys.argv[2], "test_data_set_0")
+data.mkdir(parents=True)
+shutil.copy(sys.argv[1], data.parent / "model.onnx")
+x = onnx.load(sys.argv[1]).graph.input[0]
+array = np.random.default_rng(1).random([d.dim_value or 1 for d in x.type.tensor_type.shape.dim], np.float32)
+(data / "input_0.pb").write_bytes(onnx.numpy_helper.from_array(array, x.name).SerializeToString())
+END
+quantised() { "$python" bench/quantised_models.py "$out/zoo" --models "$out/made" --only '^churn_mlp' --seconds 0.05 "$@"; }
+expect_any quantised --threads 2 --peers ort --section "$out/page.md"
+expect_any quantised --out "$out/quantised" --section "$out/page.md"
+holds '^| churn_mlp.qdq_i8 |' "$out/quantised/table.md"
+holds '^Results that differ by more than they are known to: none' "$out/page.md"
+[ "$(grep -c '^## ' "$out/page.md")" = 3 ]
+expect 0 bench/compare.py "$out/quantised/results.json" "$out/quantised/results.json"
+expect_any "$python" bench/quantised_models.py --list --only '^gemv'
+holds '^gemv4096.nbits8$' "$out/said"
+expect 3 "$python" bench/quantised_models.py "$out/zoo" --only resnet18
+expect 2 "$python" bench/quantised_models.py "$out/zoo" --threads none
+
 # The cost that is fitted is the compiler's.
 "$python" - <<'END'
 import sys

@@ -517,7 +517,8 @@ def softmax_of(n, x):
     axis = n.d.one(-1, -1, x.array.ndim - 1)
     name = n.node("Softmax", x.name, axis=axis)
     y = n.arrays[name].astype(np.float64)
-    return Real(name, n.arrays[name], y * (2 * x.off.max(axis=axis, keepdims=True) + (x.array.shape[axis] + 48) * U))
+    off = y * (2 * x.off.max(axis=axis, keepdims=True) + (x.array.shape[axis] + 48) * U)
+    return Real(name, n.arrays[name], off + np.finfo(np.float32).tiny)  # what is below the smallest normal number may be 0: docs/numerics.md
 
 
 @layer(1)

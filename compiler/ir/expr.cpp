@@ -216,9 +216,10 @@ bool is_vectorisable(const Expr& expr, const Expr::Term& term) {
   };
   switch (term.kind) {
     case Expr::Kind::Input: return has_lanes(term.type);
-    case Expr::Kind::Constant: return term.type == ElementType::F32;
+    case Expr::Kind::Constant: return term.type == ElementType::F32 || term.type == ElementType::I32;
     case Expr::Kind::Apply: break;
   }
+  if (term.type == ElementType::I32 && (term.fn == Fn::Add || term.fn == Fn::Sub || term.fn == Fn::Mul)) return true;
   if (is_cast(term.fn)) return term.fn == Fn::Cast && has_lanes(term.type) && each_argument(has_lanes);
   return (term.type == ElementType::F32 || term.type == ElementType::Bool) && has_vector_overload(term.fn) &&
          each_argument([](ElementType type) { return type == ElementType::F32 || type == ElementType::Bool; });
@@ -227,6 +228,7 @@ bool is_vectorisable(const Expr& expr, const Expr::Term& term) {
 }  // namespace
 
 bool is_vectorisable(const Expr& expr) {
+  if (expr.terms.back().kind == Expr::Kind::Constant && expr.type() != ElementType::F32) return false;  // it is no vector
   return has_lanes(expr.type()) && std::ranges::all_of(expr.terms, [&](const Expr::Term& term) { return is_vectorisable(expr, term); });
 }
 

@@ -41,9 +41,9 @@ ONNXC_INLINE void pack_quad_panel(const uint8_t* b, int64_t ldb, int64_t k, int6
       for (int64_t r = 0; r < rows && columns > 0; ++r) {
         const uint8_t* const row = b + (step + r) * ldb + j * W;
         const IntVec bytes = columns >= W ? load_whole(row).lanes : load_whole(row, columns).lanes;
-        quads = quads | IntVec{bytes.raw << static_cast<int32_t>(8 * r)};
+        quads = quads | (bytes << static_cast<int>(8 * r));
       }
-      quads = {quads.raw ^ IntVec::all(flip).raw};
+      quads = quads ^ IntVec::all(flip);
       onnxc::store(Whole<int32_t>{quads}, panel + j * W);
       sums[j] = dot(sums[j], ones, quads);
     }
@@ -85,8 +85,7 @@ void matmul_quads(Share share, const uint8_t* a, const uint8_t* b, Y* c, uint8_t
     detail::pack_quad_panel<NV>(bm, p.ldb, p.k, p.n - col, packed, columns);
     alignas(64) int32_t start[NR];
     const IntVec both = IntVec::all(static_cast<int32_t>(p.k * z * za)), by = IntVec::all(za);
-    ONNXC_UNROLL for (int j = 0; j < NV; ++j)
-        onnxc::store(Whole<int32_t>{IntVec{both.raw - columns[j].raw * by.raw}}, start + j * Vec::width);
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) onnxc::store(Whole<int32_t>{both - columns[j] * by}, start + j * Vec::width);
     detail::for_each_tile<MR>(p.m, TileOrder{}, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
       const auto row = [&](int64_t r) ONNXC_INLINE_LAMBDA { return am + (i + r < p.m ? i + r : p.m - 1) * p.lda; };
       QuadTile<R, NV> tile;
@@ -94,7 +93,7 @@ void matmul_quads(Share share, const uint8_t* a, const uint8_t* b, Y* c, uint8_t
       if (z != 0) {
         ONNXC_UNROLL for (int r = 0; r < R; ++r) {
           const IntVec term = IntVec::all(static_cast<int32_t>(int64_t{z} * detail::sum_of_bytes(row(r), p.k)));
-          ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[r][j] = {tile.acc[r][j].raw - term.raw};
+          ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[r][j] = tile.acc[r][j] - term;
         }
       }
       if (R == MR) {

@@ -55,6 +55,7 @@ struct IntVec {
   static ONNXC_INLINE IntVec all(int32_t c) { return {Raw{} + c}; }
   ONNXC_INLINE friend IntVec operator+(IntVec a, IntVec b) { return {(Raw)((Unsigned)a.raw + (Unsigned)b.raw)}; }
   ONNXC_INLINE friend IntVec operator-(IntVec a, IntVec b) { return {(Raw)((Unsigned)a.raw - (Unsigned)b.raw)}; }
+  ONNXC_INLINE friend IntVec operator*(IntVec a, IntVec b) { return {(Raw)((Unsigned)a.raw * (Unsigned)b.raw)}; }
   ONNXC_INLINE friend IntVec operator&(IntVec a, IntVec b) { return {a.raw & b.raw}; }
   ONNXC_INLINE friend IntVec operator|(IntVec a, IntVec b) { return {a.raw | b.raw}; }
   ONNXC_INLINE friend IntVec operator^(IntVec a, IntVec b) { return {a.raw ^ b.raw}; }
@@ -183,9 +184,15 @@ struct Constant {
   ONNXC_INLINE operator Vec() const { return Vec::all(value); }
 };
 
+/// One of i32, for vec_integers.hpp.
+struct IntegerConstant {
+  int32_t value;
+};
+
 /// Makes the constants of an expression when it runs on vectors: the counterpart of Scalar.
 struct Lanes {
   ONNXC_INLINE Constant operator()(float value) const { return {value}; }
+  ONNXC_INLINE IntegerConstant operator()(int32_t value) const { return {value}; }
   ONNXC_INLINE Mask operator()(bool value) const { return value ? Vec::all(0.0f) == Vec::all(0.0f) : Vec::all(0.0f) != Vec::all(0.0f); }
 };
 

@@ -5,6 +5,7 @@
 //   fn::cast<float>(x)             rounded once if T has 32 bits, else exact
 //   fn::cast<T>(Vec)               truncates; out of range it saturates, of NaN it gives 0
 //   fn::cast<T>(Whole<X>)          wraps
+//   fn::add, sub, mul              of i32, wrap
 #pragma once
 #include <limits>
 #include <type_traits>
@@ -160,6 +161,29 @@ ONNXC_INLINE Whole<T> cast(Whole<X> x) {
   if constexpr (std::is_unsigned_v<T>) return {x.lanes & IntVec::all(static_cast<int32_t>(std::numeric_limits<T>::max()))};
   else if constexpr (shift > 0) return {(x.lanes << shift) >> shift};
   else return {x.lanes};
+}
+
+template <class T>
+concept lanes_of_i32 = std::is_same_v<T, Whole<int32_t>> || std::is_same_v<T, IntegerConstant>;
+
+ONNXC_INLINE IntVec all_lanes(Whole<int32_t> x) { return x.lanes; }
+ONNXC_INLINE IntVec all_lanes(IntegerConstant x) { return IntVec::all(x.value); }
+
+template <lanes_of_i32 A, lanes_of_i32 B>
+ONNXC_INLINE Whole<int32_t> add(A a, B b) {
+  return {all_lanes(a) + all_lanes(b)};
+}
+template <lanes_of_i32 A, lanes_of_i32 B>
+ONNXC_INLINE Whole<int32_t> sub(A a, B b) {
+  return {all_lanes(a) - all_lanes(b)};
+}
+template <lanes_of_i32 A, lanes_of_i32 B>
+ONNXC_INLINE Whole<int32_t> mul(A a, B b) {
+  return {all_lanes(a) * all_lanes(b)};
+}
+template <class T>
+ONNXC_INLINE auto cast(IntegerConstant x) {
+  return cast<T>(Whole<int32_t>{IntVec::all(x.value)});
 }
 
 }  // namespace fn

@@ -93,10 +93,11 @@ namespace {
 /// Sums of so many products of bytes, with what zero points add, stay far within 32 bits.
 constexpr int64_t kMostTerms = (int64_t{1} << 29) / (255 * 128);
 
-/// Weights minus their zero points, if these are i8. Element i belongs to output channel i / inner % channels.
+/// Weights as i8: less their zero points where that fits, else less 128 if they are u8. Element i belongs to output channel i / inner % channels.
 struct ByteWeights {
   std::vector<int8_t> weights;
-  std::vector<int32_t> sums;  ///< of each channel
+  std::vector<int32_t> sums;   ///< of each channel
+  std::vector<int32_t> zeros;  ///< of each channel, what is still to be subtracted from weights; empty if that is nothing
 };
 std::optional<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::size_t inner, std::size_t channels) {
   const TensorData *values = graph.constant(w.value), *zero = graph.constant(w.zero);
@@ -104,15 +105,24 @@ std::optional<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::siz
   const std::vector<int64_t> list = to_integers(*values), zeros = zero != nullptr ? to_integers(*zero) : std::vector<int64_t>{0};
   if (zeros.size() != 1 && zeros.size() != channels) return std::nullopt;
   if (values->count() / static_cast<int64_t>(channels) > kMostTerms) return std::nullopt;
-  ByteWeights out{.weights = {}, .sums = std::vector<int32_t>(channels, 0)};
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::size_t channel = i / inner % channels;
-    const int64_t centred = list[i] - zeros[zeros.size() == 1 ? 0 : channel];
-    if (centred < -128 || centred > 127) return std::nullopt;
-    out.weights.push_back(static_cast<int8_t>(centred));
-    out.sums[channel] += static_cast<int32_t>(centred);
-  }
-  return out;
+  const auto zero_of = [&](std::size_t channel) { return zeros[zeros.size() == 1 ? 0 : channel]; };
+  const auto fill = [&](auto shift) -> std::optional<ByteWeights> {
+    ByteWeights out{.weights = {}, .sums = std::vector<int32_t>(channels, 0), .zeros = {}};
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::size_t channel = i / inner % channels;
+      const int64_t value = list[i] - shift(channel);
+      if (value < -128 || value > 127) return std::nullopt;
+      out.weights.push_back(static_cast<int8_t>(value));
+      out.sums[channel] += static_cast<int32_t>(value);
+    }
+    return out;
+  };
+  if (auto centred = fill(zero_of)) return centred;
+  const int64_t shift = is_signed(values->type) ? 0 : 128;
+  auto shifted = fill([shift](std::size_t) { return shift; });
+  for (std::size_t channel = 0; channel < channels && shifted; ++channel)
+    shifted->zeros.push_back(static_cast<int32_t>(zero_of(channel) - shift));
+  return shifted;
 }
 
 template <class T>
@@ -133,6 +143,12 @@ ValueId start_of(GraphBuilder& b, ValueId zero, const std::vector<int32_t>& sums
   return bias == kAbsent ? b.op("Neg", {moved}) : b.op("Sub", {bias, moved});
 }
 
+/// Zero points of weights, as i32 of that shape, or as one value if they are equal.
+ValueId zeros_of(GraphBuilder& b, const ByteWeights& w, std::vector<int64_t> shape) {
+  const bool equal = std::ranges::all_of(w.zeros, [&](int32_t z) { return z == w.zeros[0]; });
+  return equal ? b.number(ElementType::I32, w.zeros[0]) : constant(b, ElementType::I32, std::move(shape), w.zeros);
+}
+
 }  // namespace
 
 Centred as_unsigned(GraphBuilder& b, const Centred& x) {
@@ -151,7 +167,18 @@ std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const C
   const auto w = byte_weights(b.graph(), right, 1, static_cast<std::size_t>(n));
   if (!w) return std::nullopt;
   const Centred a = as_unsigned(b, left);
-  return b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, bias)});
+  const ValueId sums =
+      b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, bias)});
+  if (w->zeros.empty()) return sums;
+  // What is still to be subtracted from each weight meets the sum of a row.
+  const int64_t last = b.rank(a.value) - 1;
+  ValueId rows = b.op("onnxc.ByteSum", {a.value, b.integers({last})});
+  if (a.zero != kAbsent)
+    rows =
+        b.op("Sub",
+             {rows, b.op("Mul", {cast_to(b, as_scalar(b, a.zero), ElementType::I32), b.number(ElementType::I32, static_cast<double>(k))})});
+  if (last == 0) rows = as_scalar(b, rows);
+  return b.op("Sub", {sums, b.op("Mul", {rows, zeros_of(b, *w, {n})})});
 }
 
 std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
@@ -163,35 +190,8 @@ std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, cons
 
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
   if (const auto product = byte_matmul(b, left, right)) return *product;
-  Graph& graph = b.graph();
-  if (graph.constant(right.value) == nullptr) {
-    if (const auto product = centred_matmul(b, left, right)) return *product;
-  }
-  const Extents shape = b.extents(right.value);
-  const std::size_t axis = shape.size() == 1 ? 0 : shape.size() - 2;
-  std::vector<int64_t> ends;
-  if (shape[axis].is_constant() && shape[axis].value() > 0) {
-    const int64_t k = shape[axis].value();
-    const double limit = kExact / largest(b, graph, left);
-    if (const auto list = magnitudes(graph, right, shape.size() - 1)) {
-      const std::size_t n = shape.size() == 1 ? 1 : static_cast<std::size_t>(shape.back().value());
-      const std::size_t matrix = n * static_cast<std::size_t>(k), matrices = matrix == 0 ? 0 : list->size() / matrix;
-      ends = cuts(k, std::vector<double>(n * matrices, 0.0), limit, [&](int64_t i, std::vector<double>& sums) {
-        for (std::size_t column = 0; column < sums.size(); ++column)
-          sums[column] += (*list)[column / n * matrix + static_cast<std::size_t>(i) * n + column % n];
-      });
-    } else {
-      const double most = largest(b, graph, right);
-      ends = cuts(k, {0.0}, limit, [&](int64_t, std::vector<double>& sums) { sums[0] += most; });
-    }
-  }
-  if (ends.empty()) return b.op("MatMul", {centre(b, left, ElementType::I32), centre(b, right, ElementType::I32)});
-  const ValueId x = centre(b, left, ElementType::F32), w = centre(b, right, ElementType::F32);
-  return add_parts(b, ends, [&](int64_t first, int64_t last) {
-    if (ends.size() == 1) return b.op("MatMul", {x, w}, {{"exact", int64_t{1}}});
-    return b.op("MatMul", {slice(b, x, first, last, b.rank(x) - 1), slice(b, w, first, last, static_cast<int64_t>(axis))},
-                {{"exact", int64_t{1}}});
-  });
+  if (const auto product = centred_matmul(b, left, right)) return *product;
+  return b.op("MatMul", {centre(b, left, ElementType::I32), centre(b, right, ElementType::I32)});
 }
 
 namespace {
@@ -245,10 +245,26 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
   const Centred image = as_unsigned(b, x);
   std::vector<int64_t> dims;
   for (Dim d : shape) dims.push_back(d.value());
+  const bool depthwise = shape[1] == Dim(1) && group != attributes.end() && std::get<int64_t>(group->second) == shape[0].value();
+  const bool one_group = group == attributes.end() || std::get<int64_t>(group->second) == 1;
+  if (!bytes->zeros.empty() && !depthwise && !one_group) return std::nullopt;
   attributes["outside"] = outside;
-  return b.op("onnxc.ByteConv",
-              {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
-              std::move(attributes));
+  const ValueId sums =
+      b.op("onnxc.ByteConv", {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
+           attributes);
+  if (bytes->zeros.empty()) return sums;
+  // What is still to be subtracted from each weight meets the sum of a window.
+  std::vector<int64_t> ones_shape = dims, along_channels(dims.size() - 1, 1);
+  if (one_group) ones_shape[0] = 1;
+  int64_t count = 1;
+  for (const int64_t extent : ones_shape) count *= extent;
+  const std::vector<int8_t> ones(static_cast<std::size_t>(count), 1);
+  const std::vector<int32_t> of_ones(static_cast<std::size_t>(ones_shape[0]), static_cast<int32_t>(count / ones_shape[0]));
+  const ValueId windows =
+      b.op("onnxc.ByteConv", {image.value, constant(b, ElementType::I8, ones_shape, ones), start_of(b, image.zero, of_ones, kAbsent)},
+           std::move(attributes));
+  along_channels[0] = dims[0];
+  return b.op("Sub", {sums, b.op("Mul", {windows, zeros_of(b, *bytes, along_channels)})});
 }
 
 ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {

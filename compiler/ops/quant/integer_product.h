@@ -3,7 +3,7 @@
 //
 // In f32 a sum of products of integers is exact, in any order and with or without fused multiply-adds, as long as
 // every partial sum stays within 2^24. With constant weights the largest possible sum is known: the largest |a| times
-// the sum of |b| down a column. A product whose sums may be larger is cut along its inner axis into parts that are
+// the sum of |b| down a column. A convolution whose sums may be larger is cut along its input channels into parts that are
 // exact; the parts are added in i32.
 #pragma once
 #include "compiler/ops/operator.h"
@@ -15,8 +15,7 @@ struct Centred {
   ValueId value = kAbsent, zero = kAbsent;
 };
 
-/// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix of i8 once it is
-/// centred, and `left` has one zero point. Empty otherwise.
+/// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix, and `left` has one zero point. Empty otherwise.
 std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias = kAbsent);
 /// The sums of two operands of bytes that only a run knows, as i32, if each has one zero point, or none.
 std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right);

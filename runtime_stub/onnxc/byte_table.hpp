@@ -61,7 +61,8 @@ class ByteLookup {
 template <class X, class Y>
 void byte_table(Share share, const X* x, Y* y, const Y* table, ByteTableParams p) {
   static_assert(sizeof(X) == 1 && sizeof(Y) == 1);
-  const detail::ByteLookup of(reinterpret_cast<const uint8_t*>(table));
+  const auto* const values = reinterpret_cast<const uint8_t*>(table);
+  const detail::ByteLookup of(values);
   const auto* const from = reinterpret_cast<const uint8_t*>(x);
   auto* const to = reinterpret_cast<uint8_t*>(y);
   if (p.rows == 1 || (p.x_row == p.columns && p.y_row == p.columns)) {
@@ -69,6 +70,12 @@ void byte_table(Share share, const X* x, Y* y, const Y* table, ByteTableParams p
     return of.apply(from + first, to + first, last - first);
   }
   const auto [first, last] = share.slice(p.rows);
+  if (p.columns < 8) {
+    for (int64_t r = first; r < last; ++r) {
+      for (int64_t c = 0; c < p.columns; ++c) to[r * p.y_row + c] = values[from[r * p.x_row + c]];
+    }
+    return;
+  }
   for (int64_t r = first; r < last; ++r) of.apply(from + r * p.x_row, to + r * p.y_row, p.columns);
 }
 

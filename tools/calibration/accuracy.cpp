@@ -33,7 +33,8 @@ std::vector<int64_t> parse_labels(const std::string& text, const std::string& fi
 /// The classes that an output names, one for each row.
 std::vector<int64_t> classes(const TensorData& scores) {
   if (is_integer(scores.type)) return to_integers(scores);
-  if (!is_float(scores.type)) throw Error(ErrorKind::Unsupported, fmt::format("the first output is {}, neither scores nor classes", describe(scores)));
+  if (!is_float(scores.type))
+    throw Error(ErrorKind::Unsupported, fmt::format("the first output is {}, neither scores nor classes", describe(scores)));
   const std::vector<double> values = to_doubles(scores);
   const std::size_t width = scores.shape.empty() ? 1 : static_cast<std::size_t>(scores.shape.back());
   std::vector<int64_t> found;
@@ -56,7 +57,8 @@ std::vector<int64_t> read_labels(const std::filesystem::path& path) {
       throw Error(ErrorKind::Invalid, fmt::format("{} has {} arrays, and none is called 'labels'", path.string(), arrays.size()));
     const TensorData& array = named != arrays.end() ? named->tensor : arrays[0].tensor;
     if (!is_integer(array.type))
-      throw Error(ErrorKind::Invalid, fmt::format("{}: the labels are {}, not integers", path.string(), describe(array)), "save them with .astype(np.int64)");
+      throw Error(ErrorKind::Invalid, fmt::format("{}: the labels are {}, not integers", path.string(), describe(array)),
+                  "save them with .astype(np.int64)");
     labels = to_integers(array);
   } else {
     labels = parse_labels(read_file(path), path.string());
@@ -70,14 +72,16 @@ Accuracy measure_accuracy(const ModelRunner& model, const Samples& samples, cons
   const std::string output = model.first_output();
   model.run(samples, what, [&](std::size_t, const ModelRunner::Values& values) {
     const auto scores = values.find(output);
-    if (scores == values.end()) throw Error(ErrorKind::Unsupported, fmt::format("the first output, '{}', is no tensor, so it names no class", output));
+    if (scores == values.end())
+      throw Error(ErrorKind::Unsupported, fmt::format("the first output, '{}', is no tensor, so it names no class", output));
     for (const int64_t found : classes(scores->second)) {
       if (accuracy.all < labels.size() && labels[accuracy.all] == found) ++accuracy.right;
       ++accuracy.all;
     }
   });
   if (accuracy.all != labels.size())
-    throw Error(ErrorKind::Invalid, fmt::format("{} labels for {} examples: the samples give '{}' so many rows", labels.size(), accuracy.all, output));
+    throw Error(ErrorKind::Invalid,
+                fmt::format("{} labels for {} examples: the samples give '{}' so many rows", labels.size(), accuracy.all, output));
   return accuracy;
 }
 

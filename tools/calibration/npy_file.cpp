@@ -19,7 +19,9 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32, kLongestHeader = 1 << 16;
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-[[noreturn]] void damaged(const std::string& what) { throw Error(ErrorKind::Invalid, "a damaged .npy array: " + what, "write it again with numpy.save"); }
+[[noreturn]] void damaged(const std::string& what) {
+  throw Error(ErrorKind::Invalid, "a damaged .npy array: " + what, "write it again with numpy.save");
+}
 
 /// What stands behind `'key':` in the header, without blanks before it.
 std::string_view value_of(std::string_view header, std::string_view key) {
@@ -41,7 +43,8 @@ std::vector<int64_t> parse_shape(std::string_view text) {
     if (text.empty()) return shape;
     int64_t extent = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 0 || shape.size() == kMostAxes || (extent > 0 && count > kMostElements / extent)) damaged("its shape is impossible");
+    if (error != std::errc() || extent < 0 || shape.size() == kMostAxes || (extent > 0 && count > kMostElements / extent))
+      damaged("its shape is impossible");
     count *= std::max<int64_t>(extent, 1);
     shape.push_back(extent);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -59,10 +62,13 @@ Description parse_description(std::string_view text) {
     std::string_view name;
     ElementType type;
     std::size_t number_bytes;
-  } kTypes[] = {{"b1", ElementType::Bool, 1}, {"i1", ElementType::I8, 1},  {"u1", ElementType::U8, 1},  {"i2", ElementType::I16, 2}, {"u2", ElementType::U16, 2},
-                {"i4", ElementType::I32, 4},  {"u4", ElementType::U32, 4}, {"i8", ElementType::I64, 8}, {"u8", ElementType::U64, 8}, {"f2", ElementType::F16, 2},
-                {"f4", ElementType::F32, 4},  {"f8", ElementType::F64, 8}, {"c8", ElementType::C64, 4}, {"c16", ElementType::C128, 8}};
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::Unsupported, what, "save arrays of numbers, with .astype(np.float32) for example"); };
+  } kTypes[] = {{"b1", ElementType::Bool, 1}, {"i1", ElementType::I8, 1},   {"u1", ElementType::U8, 1},  {"i2", ElementType::I16, 2},
+                {"u2", ElementType::U16, 2},  {"i4", ElementType::I32, 4},  {"u4", ElementType::U32, 4}, {"i8", ElementType::I64, 8},
+                {"u8", ElementType::U64, 8},  {"f2", ElementType::F16, 2},  {"f4", ElementType::F32, 4}, {"f8", ElementType::F64, 8},
+                {"c8", ElementType::C64, 4},  {"c16", ElementType::C128, 8}};
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::Unsupported, what, "save arrays of numbers, with .astype(np.float32) for example");
+  };
   if (text.empty() || (text.front() != '\'' && text.front() != '"')) refuse("an array of records");
   const std::size_t end = text.find(text.front(), 1);
   if (end == text.npos || end < 3) damaged("its element type is unreadable");
@@ -112,7 +118,8 @@ TensorData parse_npy(std::string_view bytes) {
   TensorData tensor{description.type, parse_shape(value_of(header, "shape")), {}, {}};
   const std::string_view data = bytes.substr(start + length);
   const auto needed = static_cast<std::size_t>(storage_bytes(tensor.type, tensor.count()));
-  if (data.size() != needed) damaged(fmt::format("it has {} bytes of data where its shape [{}] needs {}", data.size(), fmt::join(tensor.shape, ", "), needed));
+  if (data.size() != needed)
+    damaged(fmt::format("it has {} bytes of data where its shape [{}] needs {}", data.size(), fmt::join(tensor.shape, ", "), needed));
   tensor.bytes.resize(needed);
   if (needed > 0) std::memcpy(tensor.bytes.data(), data.data(), needed);
   if (description.big_endian) {
@@ -121,7 +128,8 @@ TensorData parse_npy(std::string_view bytes) {
   }
   if (tensor.type == ElementType::Bool) std::ranges::replace_if(tensor.bytes, [](std::byte b) { return b != std::byte{0}; }, std::byte{1});
   const bool columns = value_of(header, "fortran_order").starts_with("True");
-  if (columns && tensor.shape.size() > 1 && needed > 0) tensor.bytes = row_major(tensor.bytes, tensor.shape, static_cast<std::size_t>(info(tensor.type).bits) / 8);
+  if (columns && tensor.shape.size() > 1 && needed > 0)
+    tensor.bytes = row_major(tensor.bytes, tensor.shape, static_cast<std::size_t>(info(tensor.type).bits) / 8);
   return tensor;
 }
 

@@ -107,9 +107,11 @@ void Samples::add_arrays(const ModelSummary& model, const Graph& graph) {
     const std::string& name = model.inputs[k].name;
     const Type* type = type_of(graph, name);
     const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
-      throw Error(ErrorKind::Invalid, fmt::format("{}: the array for input '{}' is {}: {}", data_.string(), name, describe(array.tensor), why), remedy);
+      throw Error(ErrorKind::Invalid,
+                  fmt::format("{}: the array for input '{}' is {}: {}", data_.string(), name, describe(array.tensor), why), remedy);
     };
-    if (type == nullptr || !type->is_tensor() || !type->ranked) refuse("the input has no known rank", "give folders test_data_set_0, test_data_set_1, …");
+    if (type == nullptr || !type->is_tensor() || !type->ranked)
+      refuse("the input has no known rank", "give folders test_data_set_0, test_data_set_1, …");
     std::vector<int64_t> shape = array.tensor.shape;
     std::size_t count = 0;
     if (shape.size() == static_cast<std::size_t>(type->rank()) + 1) {
@@ -119,7 +121,8 @@ void Samples::add_arrays(const ModelSummary& model, const Graph& graph) {
       const Dim batch = type->extents[0];
       const int64_t piece = batch.is_constant() ? batch.value() : 1;
       if (piece <= 0 || shape[0] % piece != 0)
-        refuse(fmt::format("the input is {}, and {} is no multiple of its first extent", type->text(), shape[0]), "add an axis for the samples in front");
+        refuse(fmt::format("the input is {}, and {} is no multiple of its first extent", type->text(), shape[0]),
+               "add an axis for the samples in front");
       count = static_cast<std::size_t>(shape[0] / piece);
       shape[0] = piece;
     } else {
@@ -154,7 +157,8 @@ void Samples::check(const Graph& graph) const {
       const Type* type = type_of(graph, input.name);
       if (type == nullptr) continue;  // an initialiser
       if (const std::string why = misfit(*data.inputs[i], *type); !why.empty())
-        throw Error(ErrorKind::Invalid, fmt::format("{}: the value of input '{}' is {}: {}", name(k), input.name, describe(*data.inputs[i]), why));
+        throw Error(ErrorKind::Invalid,
+                    fmt::format("{}: the value of input '{}' is {}: {}", name(k), input.name, describe(*data.inputs[i]), why));
     }
   }
 }

@@ -14,11 +14,14 @@
 namespace onnxc {
 namespace {
 
-constexpr uint32_t kEndMark = 0x06054b50, kEndMark64 = 0x06064b50, kLocatorMark64 = 0x07064b50, kDirectoryMark = 0x02014b50, kMemberMark = 0x04034b50;
+constexpr uint32_t kEndMark = 0x06054b50, kEndMark64 = 0x06064b50, kLocatorMark64 = 0x07064b50, kDirectoryMark = 0x02014b50,
+                   kMemberMark = 0x04034b50;
 constexpr std::size_t kEndBytes = 22, kLongestComment = 0xffff;
 constexpr uint64_t kMostDeflated = 1032;  ///< DEFLATE makes no more bytes from one
 
-[[noreturn]] void damaged(const std::string& what) { throw Error(ErrorKind::Invalid, "a damaged zip archive: " + what, "write it again with numpy.savez"); }
+[[noreturn]] void damaged(const std::string& what) {
+  throw Error(ErrorKind::Invalid, "a damaged zip archive: " + what, "write it again with numpy.savez");
+}
 
 /// Little-endian numbers of a record.
 class Record {
@@ -76,7 +79,8 @@ std::string inflated(std::string_view packed, uint64_t size, const std::string& 
   char beyond = 0;  // an empty member still needs a place to write to
   if (size == 0) stream.next_out = reinterpret_cast<Bytef*>(&beyond);
   while (state == Z_OK) {  // zlib counts in 32 bits
-    const auto in = static_cast<uInt>(std::min<uint64_t>(left_in, 1u << 30)), out = static_cast<uInt>(std::min<uint64_t>(left_out, 1u << 30));
+    const auto in = static_cast<uInt>(std::min<uint64_t>(left_in, 1u << 30)),
+               out = static_cast<uInt>(std::min<uint64_t>(left_out, 1u << 30));
     stream.avail_in = in;
     stream.avail_out = out;
     state = inflate(&stream, Z_NO_FLUSH);
@@ -109,12 +113,14 @@ ZipMember read_member(std::string_view archive, const Record& entry, std::string
   const Record local(archive, at, 30);
   if (local.number(0, 4) != kMemberMark) damaged(fmt::format("'{}' is not where the directory says", member.name));
   if (packed > archive.size()) damaged(fmt::format("'{}' ends too early", member.name));
-  const std::string_view bytes = Record(archive, at + 30 + local.number(26, 2) + local.number(28, 2), static_cast<std::size_t>(packed)).bytes();
+  const std::string_view bytes =
+      Record(archive, at + 30 + local.number(26, 2) + local.number(28, 2), static_cast<std::size_t>(packed)).bytes();
   switch (const uint64_t method = entry.number(10, 2)) {
     case 0: member.bytes = bytes; break;
     case 8: member.bytes = inflated(bytes, size, member.name); break;
     default:
-      throw Error(ErrorKind::Unsupported, fmt::format("'{}' is compressed by method {}", member.name, method), "write it with numpy.savez or numpy.savez_compressed");
+      throw Error(ErrorKind::Unsupported, fmt::format("'{}' is compressed by method {}", member.name, method),
+                  "write it with numpy.savez or numpy.savez_compressed");
   }
   if (member.bytes.size() != size) damaged(fmt::format("'{}' has {} bytes, not {}", member.name, member.bytes.size(), size));
   const auto* data = reinterpret_cast<const Bytef*>(member.bytes.data());

@@ -91,7 +91,8 @@ TEST_CASE("archives are read, and every damage to one is noticed", "[calibration
 /// x: f32[batch, 2] and y: f32[3].
 Graph graph_of_two() {
   Graph graph;
-  const Type types[] = {Type::tensor(ElementType::F32, Extents{Dim::symbol("batch"), Dim(2)}), Type::tensor(ElementType::F32, Extents{Dim(3)})};
+  const Type types[] = {Type::tensor(ElementType::F32, Extents{Dim::symbol("batch"), Dim(2)}),
+                        Type::tensor(ElementType::F32, Extents{Dim(3)})};
   for (const char* name : {"x", "y"}) graph.inputs.push_back(graph.add_value(name, types[graph.inputs.size()]));
   return graph;
 }
@@ -118,7 +119,8 @@ TEST_CASE("an array is cut into samples along an axis of its own, or along the b
 
   const auto refused = [&](const std::string& shape, const std::vector<float>& values) { return message([&] { read(shape, values); }); };
   CHECK_THAT(refused("(3,)", {0, 1, 2}), Catch::Contains("x.npy: the array for input 'x' is f32[3]: the input is f32[batch, 2]"));
-  CHECK_THAT(refused("(2, 3)", {0, 1, 2, 3, 4, 5}), Catch::Contains("sample 0: the value of input 'x' is f32[1, 3]: the input is f32[batch, 2]"));
+  CHECK_THAT(refused("(2, 3)", {0, 1, 2, 3, 4, 5}),
+             Catch::Contains("sample 0: the value of input 'x' is f32[1, 3]: the input is f32[batch, 2]"));
   CHECK_THAT(refused("(0, 2)", {}), Catch::Contains("no samples"));
   CHECK_THAT(refused("(2, 2)", {0, 1, 2, std::nanf("")}), Catch::Contains("sample 1: ") && Catch::Contains("it holds NaN"));
   CHECK_THAT(refused("(1, 2)", {0, HUGE_VALF}), Catch::Contains("it holds an infinity"));
@@ -150,7 +152,8 @@ TEST_CASE("a folder has data sets, or tensors of the one input in the order of t
   CHECK(samples.at(0).inputs[0]->tensor.as<float>()[0] == 'a');
   folder.write("c.pb", serialize_tensor(TensorData::zeros(ElementType::F32, {1, 3}), ""));
   CHECK_THAT(refused(), Catch::Contains("c.pb: the value of input 'x' is f32[1, 3]: the input is f32[batch, 2]"));
-  CHECK_THAT(message([&] { Samples::read(folder.path() / "none", summary_of({"x"}), graph_of_two()); }), Catch::Contains("no such file or folder"));
+  CHECK_THAT(message([&] { Samples::read(folder.path() / "none", summary_of({"x"}), graph_of_two()); }),
+             Catch::Contains("no such file or folder"));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TEST_CASE("a histogram grows with what comes", "[quantize]") {
   for (std::size_t b = 0; b < Histogram::kBins; ++b) {
     all += histogram.bins()[b];
     if (histogram.bins()[b] == 0) continue;
-    const double nearest = std::min({std::abs(histogram.middle(b) - 0.25), std::abs(histogram.middle(b) + 0.5), std::abs(histogram.middle(b) - 100)});
+    const double nearest =
+        std::min({std::abs(histogram.middle(b) - 0.25), std::abs(histogram.middle(b) + 0.5), std::abs(histogram.middle(b) - 100)});
     CHECK(nearest <= histogram.bin_width());
   }
   CHECK(all == 3);
@@ -68,7 +69,8 @@ TEST_CASE("outliers widen a range by minmax only", "[quantize]") {
     const Codes codes = codes_for(range);
     double sum = 0;
     for (const float x : values) {
-      const double scale = static_cast<double>(codes.scale), code = std::min(255.0, std::max(0.0, std::nearbyint(static_cast<double>(x) / scale) + codes.zero));
+      const double scale = static_cast<double>(codes.scale),
+                   code = std::min(255.0, std::max(0.0, std::nearbyint(static_cast<double>(x) / scale) + codes.zero));
       const double d = static_cast<double>(x) - (code - codes.zero) * scale;
       sum += d * d / static_cast<double>(values.size());
     }
@@ -76,7 +78,8 @@ TEST_CASE("outliers widen a range by minmax only", "[quantize]") {
   };
   const Range chosen = choose_range(histogram, RangeMethod::Mse, 0);
   CHECK(error(chosen) == Approx(mean_squared_error(histogram, codes_for(chosen))).epsilon(0.05));
-  for (double t = 2; t <= 60; t += 0.5) CHECK(error(chosen) <= 1.05 * error({std::max(-t, histogram.low()), std::min(t, histogram.high())}));
+  for (double t = 2; t <= 60; t += 0.5)
+    CHECK(error(chosen) <= 1.05 * error({std::max(-t, histogram.low()), std::min(t, histogram.high())}));
 }
 
 }  // namespace

@@ -177,6 +177,11 @@ void set_attribute(NodeProto& node, const std::string& name, int64_t value) {
   attribute->set_type(onnx::AttributeProto::INT);
   attribute->set_i(value);
 }
+void clear_attribute(NodeProto& node, const std::string& name) {
+  for (int i = node.attribute_size(); i-- > 0;) {
+    if (node.attribute(i).name() == name) node.mutable_attribute()->DeleteSubrange(i, 1);
+  }
+}
 bool is_op(const NodeProto& node, std::string_view op) { return node.op_type() == op && normal_domain(node.domain()).empty(); }
 std::string shown(const NodeProto& node) { return one_line(fmt::format("{} '{}'", node.op_type(), node_name(node))); }
 

@@ -33,6 +33,7 @@ int64_t integer_attribute(const onnx::NodeProto& node, const std::string& name, 
 float number_attribute(const onnx::NodeProto& node, const std::string& name, float otherwise);
 std::vector<int64_t> integers_attribute(const onnx::NodeProto& node, const std::string& name);
 void set_attribute(onnx::NodeProto& node, const std::string& name, int64_t value);
+void clear_attribute(onnx::NodeProto& node, const std::string& name);
 /// Whether it is an operator of ONNX's own domain, of that name.
 bool is_op(const onnx::NodeProto& node, std::string_view op);
 /// `Conv 'stem/conv1'`, by its name or else that of its first output.

@@ -9,6 +9,7 @@ namespace {
 constexpr int kSteps = 255;       // between codes of 8 bits
 constexpr int kCandidates = 100;  // clipped ranges that are tried
 constexpr std::size_t kCoarseBins = 2048;
+constexpr uint64_t kFewNumbers = 10 * kCoarseBins;  // fewer leave bins so uneven that merging them seems to cost more than clipping
 
 /// Clipped to [-t, t], for t from a hundredth of the greatest magnitude to all of it.
 std::vector<Range> clipped_ranges(const Histogram& histogram) {
@@ -26,6 +27,8 @@ std::vector<uint64_t> coarse_bins(const Histogram& histogram) {
   std::vector<uint64_t> coarse(kCoarseBins);
   constexpr std::size_t kMerged = Histogram::kBins / kCoarseBins;
   for (std::size_t b = 0; b < histogram.bins().size(); ++b) coarse[b / kMerged] += histogram.bins()[b];
+  // Zeros, of which Relu gives any number, are coded exactly: sharing a code with other bins would count as a loss.
+  coarse[kCoarseBins / 2] = coarse[kCoarseBins / 2 + 1];
   return coarse;
 }
 
@@ -153,6 +156,7 @@ Range choose_range(const Histogram& histogram, RangeMethod method, double percen
     case RangeMethod::MinMax: break;
     case RangeMethod::Percentile: range = without_tails(histogram, percentile); break;
     case RangeMethod::Entropy: {
+      if (histogram.count() < kFewNumbers) break;
       const std::vector<uint64_t> bins = coarse_bins(histogram);
       const double reach = histogram.bin_width() * static_cast<double>(Histogram::kBins) / 2;
       range = best_of(histogram, [&](Range r) { return divergence(bins, reach, r); });

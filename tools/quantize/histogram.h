@@ -45,7 +45,8 @@ enum class RangeMethod { MinMax, Percentile, Entropy, Mse };
 /// The range that codes of 8 bits shall stand for: it contains 0. `percentile`: the share of numbers, in percent, that Percentile keeps.
 ///   MinMax      all that was seen
 ///   Percentile  all but as many at each end
-///   Entropy     the clipped range whose codes keep most information: the least Kullback-Leibler divergence (Migacz 2017, 8-bit inference with TensorRT)
+///   Entropy     the clipped range whose codes keep most information: the least Kullback-Leibler divergence (Migacz 2017, 8-bit inference with TensorRT); all
+///               that was seen where that are too few numbers to tell
 ///   Mse         the clipped range with the least squared error
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile);
 

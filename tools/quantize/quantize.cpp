@@ -96,8 +96,9 @@ class Quantizer {
     onnx::ModelProto& model = network_.model;
     model = read_editable_model(options_.model);
     refuse_quantised(model.graph());
-    drop_default_inputs(model.ir_version() < 4);
+    const bool is_early = model.ir_version() < 4;
     raise_opset(model, options_.form == QuantizedForm::Weights4 ? kOpsetOfNibbles : kOpset);
+    drop_default_inputs(is_early);
     move_constants(*model.mutable_graph());
     folded_ = fold_batch_norms(*model.mutable_graph());
     write_model(model, float_path_);

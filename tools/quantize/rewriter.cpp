@@ -5,6 +5,11 @@
 #include <algorithm>
 
 namespace onnxc {
+namespace {
+
+constexpr int kMiddle = 128;  ///< the zero point of codes without sign
+
+}  // namespace
 
 TensorData floats_tensor(const std::vector<float>& values) {
   TensorData tensor = TensorData::zeros(ElementType::F32, {static_cast<int64_t>(values.size())});
@@ -40,6 +45,10 @@ onnx::NodeProto& Rewriter::add(onnx::NodeProto node) {
   return nodes_.back();
 }
 
+int64_t Rewriter::written_axis(const Layer& layer, const LayerWeights& weights) const {
+  return weights.weights.block != 0 ? 1 : row_axis(layer, original_.node(layer.node));
+}
+
 std::string Rewriter::codes_of(const Layer& layer, const LayerWeights& weights, int64_t axis) {
   std::string& written = written_[fmt::format("{} codes {}", layer.weight, axis)];
   if (!written.empty()) return written;
@@ -59,7 +68,7 @@ std::string Rewriter::codes_of(const Layer& layer, const LayerWeights& weights, 
 
 std::string Rewriter::scales_of(const Layer& layer, const LayerWeights& weights) {
   const RoundedWeights& rounded = weights.weights;
-  const int64_t axis = row_axis(layer, original_.node(layer.node));
+  const int64_t axis = written_axis(layer, weights);
   std::string& written = written_[fmt::format("{} scales {}", layer.weight, axis)];
   if (!written.empty()) return written;
   TensorData scales = floats_tensor(rounded.block == 0 ? rounded.scales : in_order_of_weights(rounded.scales, rounded.rows, axis));
@@ -71,7 +80,7 @@ std::string Rewriter::scales_of(const Layer& layer, const LayerWeights& weights)
 
 std::string Rewriter::dequantised_weights(const Layer& layer, const LayerWeights& weights) {
   const RoundedWeights& rounded = weights.weights;
-  const int64_t axis = row_axis(layer, original_.node(layer.node));
+  const int64_t axis = written_axis(layer, weights);
   std::string& written = written_[fmt::format("{} dequantised {}", layer.weight, axis)];
   if (!written.empty()) return written;
   std::vector<std::string> inputs{codes_of(layer, weights, axis), scales_of(layer, weights)};
@@ -94,7 +103,15 @@ void Rewriter::correct_addend(const LayerWeights& weights) {
 }
 
 void Rewriter::look_up(const Layer& layer, const onnx::NodeProto& node, const LayerWeights& weights) {
-  const std::string table = codes_of(layer, weights, 0), scale = scales_of(layer, weights);
+  // Bytes without sign: where ONNX Runtime 1.31 moves such a DequantizeLinear past a Transpose, it takes its zero point for one of u8.
+  std::string& table = written_[layer.weight + " table"];
+  if (table.empty()) {
+    const onnx::TensorProto& weight = *index_.initialiser(layer.weight);
+    TensorData codes{ElementType::U8, {weight.dims().begin(), weight.dims().end()}, {}, {}};
+    for (const int8_t code : weights.weights.codes) codes.bytes.push_back(static_cast<std::byte>(code + kMiddle));
+    table = constant(layer.weight + "_quantized", codes);
+  }
+  const std::string scale = scales_of(layer, weights);
   onnx::NodeProto gather = node;
   gather.set_input(0, table);
   gather.set_output(0, index_.fresh(node.output(0) + "_quantized"));
@@ -105,7 +122,7 @@ void Rewriter::look_up(const Layer& layer, const onnx::NodeProto& node, const La
   dequantise.set_name(name);
   dequantise.add_input(found);
   dequantise.add_input(scale);
-  dequantise.add_input(constant(layer.weight + "_zero_point", ElementType::I8, 0));
+  dequantise.add_input(constant(layer.weight + "_zero_point", ElementType::U8, kMiddle));
   dequantise.add_output(node.output(0));
   add(std::move(dequantise));
 }

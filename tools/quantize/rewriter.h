@@ -27,6 +27,7 @@ class Rewriter {
 
   /// The weights of a layer as a new initialiser, their scales as another, and the DequantizeLinear of these: its output. Weights that several layers share are
   /// written once.
+  /// Those with a scale for each block stand as MatMul has them, whatever they were: ONNX Runtime and OpenVINO know only this form.
   std::string dequantised_weights(const Layer& layer, const LayerWeights& weights);
   /// The codes with rows along that axis: the one of the weights, or 1 for what is to be multiplied from the right.
   std::string codes_of(const Layer& layer, const LayerWeights& weights, int64_t axis);
@@ -36,6 +37,9 @@ class Rewriter {
   void correct_addend(const LayerWeights& weights);
   /// A table of bytes that is looked up in, and dequantised afterwards.
   void look_up(const Layer& layer, const onnx::NodeProto& node, const LayerWeights& weights);
+
+  /// The axis of rows in what `dequantised_weights` writes.
+  int64_t written_axis(const Layer& layer, const LayerWeights& weights) const;
 
   /// The model with these nodes, without what nothing reads any more.
   onnx::ModelProto finish();

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kMostRows = 4096;  ///< of inputs, by which a layer's moments are estimated: several for each column of a block
 
+constexpr int64_t kSmallestBlock = 16;  ///< that ONNX Runtime has kernels for
+
 /// The Add of a vector of constants behind a MatMul, by the name of its initialiser, if nothing else reads either.
 std::string addend_behind(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t rows) {
   if (layer.kind != Layer::Kind::MatMul || !index.has_one_reader(layer.output)) return {};
@@ -107,6 +109,8 @@ void round_layers(Network& network, const GraphIndex& index, const std::vector<M
     const WeightMatrix exact = weight_matrix(layer, graph.node(layer.node), to_tensor(*index.initialiser(layer.weight)));
     const Moments* own = !moments.empty() && moments[l].rows() > 0 ? &moments[l] : nullptr;
     RoundingOptions options = layer.kind == Layer::Kind::Conv || layer.kind == Layer::Kind::Table ? others : products;
+    while (options.block > kSmallestBlock && exact.columns % options.block != 0) options.block /= 2;
+    if (options.block != 0 && exact.columns % options.block != 0) options = others;  // other engines want whole blocks
     if (layer.kind == Layer::Kind::Table) options.per_row = false;
     std::optional<RoundedWeights> rounded = round_weights(exact, options, own);
     if (!rounded) {

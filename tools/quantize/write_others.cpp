@@ -112,6 +112,7 @@ onnx::ModelProto write_weights(const Network& network, const Plan& plan) {
       continue;
     }
     node.set_input(1, rewriter.dequantised_weights(layer, weights));
+    if (rewriter.written_axis(layer, weights) != row_axis(layer, node)) clear_attribute(node, "transB");
     if (layer.kind != Layer::Kind::MatMul && !weights.bias.empty()) {
       const std::string bias =
           rewriter.constant((layer.bias.empty() ? layer.weight + "_bias" : layer.bias) + "_corrected", floats_tensor(weights.bias));

@@ -18,7 +18,7 @@ mv "$out/moved" "$out/prefix"  # an install tree may be moved
 # images FILE: eight images of 8x8 pixels as numpy.save would write them, with ones where the bits of their numbers are.
 images() {
   local header="{'descr': '<f4', 'fortran_order': False, 'shape': (8, 1, 8, 8), }" i k
-  printf '\x93NUMPY\x01\x00\x%02x\x00%s' ${#header} "$header" >"$1"
+  printf "\x93NUMPY\x01\x00\x$(printf %02x ${#header})\x00%s" "$header" >"$1"
   for i in 1 2 3 4 5 6 7 8; do
     for ((k = 0; k < 64; k++)); do if (((k * i) & 4)); then printf '\x00\x00\x80\x3f'; else printf '\x00\x00\x00\x00'; fi; done
   done >>"$1"

@@ -63,6 +63,8 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
 units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O0
 
+all_networks() { ONNXC_ALL_NETWORKS=1 "$@"; }
+
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
 run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
@@ -110,6 +112,7 @@ beside "python" script tests/python/run.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "kernels by measurement" script tests/tune/run.sh
+beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
@@ -129,6 +132,7 @@ long_stage "values in place, built with -O3" units_for_use tests/placement/run.s
 long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
+long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each

@@ -12,6 +12,7 @@
 #include "tools/onnxc/report.h"
 #include "tools/onnxc/run.h"
 #include "tools/onnxc/tune.h"
+#include "tools/quantize/quantize.h"
 
 namespace onnxc {
 namespace {
@@ -197,6 +198,82 @@ void add_tune(CLI::App& app, std::function<int()>& command) {
   });
 }
 
+void add_quantize(CLI::App& app, std::function<int()>& command) {
+  struct Quantize {
+    QuantizeOptions options;
+    ModelOptions model;
+    std::string calibration, labels, report;
+  };
+  CLI::App& quantize = *app.add_subcommand("quantize",
+                                           "Turn a model in floats into one of integers, in standard ONNX that other engines run too; says "
+                                           "of each layer how exact it is. See docs/quantising.md");
+  auto held = std::make_shared<Quantize>();
+  QuantizeOptions& options = held->options;
+  quantize.add_option("model", options.model, "ONNX model in f32")->required();
+  quantize.add_option("-o,--output", options.output, "The quantised model")->required();
+  quantize.add_option("--calibration", held->calibration,
+                      "Samples of what the model will see, a hundred or so: a folder with test_data_set_N or with .pb files, FILE.npz with "
+                      "an array for each input, or "
+                      "FILE.npy for a model of one input. Required by --format qdq, and makes the others more exact");
+  const std::map<std::string, QuantizedForm> forms{{"qdq", QuantizedForm::Qdq},
+                                                   {"dynamic", QuantizedForm::Dynamic},
+                                                   {"weights8", QuantizedForm::Weights8},
+                                                   {"weights4", QuantizedForm::Weights4}};
+  quantize
+      .add_option("--format", options.form,
+                  "qdq (integers throughout, scales from the samples: fastest), dynamic (inputs of layers are quantised as they come: for "
+                  "transformers), weights8 or "
+                  "weights4 (smaller weights, arithmetic in floats)")
+      ->transform(CLI::CheckedTransformer(forms, CLI::ignore_case).description(""))
+      ->type_name("{qdq,dynamic,weights8,weights4}")
+      ->default_str("qdq");
+  const std::map<std::string, RangeMethod> methods{{"minmax", RangeMethod::MinMax},
+                                                   {"percentile", RangeMethod::Percentile},
+                                                   {"entropy", RangeMethod::Entropy},
+                                                   {"mse", RangeMethod::Mse}};
+  quantize
+      .add_option("--method", options.method,
+                  "What of a value's range is kept: minmax (all), percentile (all but the outermost, see --percentile), entropy (where "
+                  "codes keep most information) or mse "
+                  "(where the squared error is least)")
+      ->transform(CLI::CheckedTransformer(methods, CLI::ignore_case).description(""))
+      ->type_name("{minmax,percentile,entropy,mse}")
+      ->default_str("mse");
+  quantize.add_option("--percentile", options.percentile, "How many percent of the numbers --method percentile keeps")
+      ->capture_default_str()
+      ->check(CLI::Range(50.0, 100.0));
+  quantize.add_flag("--per-channel,!--per-tensor", options.per_channel,
+                    "A scale of weights for each output channel (the default), or one for each tensor, after equalising layers");
+  quantize.add_option("--block-size", options.block, "Weights that share a scale with --format weights4")
+      ->capture_default_str()
+      ->check(CLI::IsMember({16, 32, 64, 128, 256}));
+  quantize
+      .add_option("--keep-accuracy", options.keep_accuracy,
+                  "Put the layers that add most noise back to float until at most so many points of accuracy, in percent, are lost; "
+                  "measured on the samples, with --labels")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0));
+  quantize
+      .add_option("--keep-cosine", options.keep_cosine,
+                  "The same until the first output of each sample has this cosine with that of the model in floats: 0.99 for example. "
+                  "Needs no labels")
+      ->check(CLI::Range(0.0, 1.0));
+  quantize
+      .add_option("--labels", held->labels, "The right class of each sample: integers in an .npy or .npz file, or in a text, one on a line")
+      ->type_name("FILE");
+  quantize.add_option("--report", held->report, "Write the table of the layers to this file, as JSON")->type_name("FILE");
+  held->model.add_to(quantize);
+  quantize.callback([held, &command] {
+    command = [held] {
+      held->options.compile = held->model.options();
+      held->options.calibration = path_or_nothing(held->calibration);
+      held->options.labels = path_or_nothing(held->labels);
+      held->options.report = path_or_nothing(held->report);
+      return quantize_command(held->options);
+    };
+  });
+}
+
 void add_report(CLI::App& app, std::function<int()>& command) {
   struct Report {
     ReportOptions options;
@@ -240,6 +317,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_explain(app, command);
   add_bisect(app, command);
   add_report(app, command);
+  add_quantize(app, command);
 }
 
 }  // namespace onnxc

@@ -114,7 +114,8 @@ int run(int argc, char** argv) {
       "  onnxc explain model.onnx [NODE]      says what became of each node\n"
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
       "  onnxc info model.onnx                says what is inside\n"
-      "  onnxc report model.onnx -o page.html shows what became of it"};
+      "  onnxc report model.onnx -o page.html shows what became of it\n"
+      "  onnxc quantize model.onnx --calibration DIR -o small.onnx   makes it one of integers"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
   app.require_subcommand(0, 1);
   Arguments a;

@@ -80,6 +80,16 @@ bool pools_by_two(const Graph& graph, const Node& node) {
 
 EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }
 
+/// Whether operands of the epilogue have a form where planes are rows. A value for each channel, which every image repeats, has none.
+bool epilogue_fits_planes(const Graph& graph, const Node& node) {
+  const Extents& y = graph[node.outputs[0]].type.extents;
+  for (std::size_t i = static_cast<std::size_t>(node.own_inputs()); i < node.inputs.size(); ++i) {
+    const Extents& operand = graph[node.inputs[i]].type.extents;
+    if (!epilogue_operand(planes(y), y, operand, strides_of(operand, Layout{}))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
@@ -91,7 +101,8 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
   const bool few_outputs = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
                            2 * y[3].value() > vector_floats;
   return {.reads = true,
-          .writes = few_outputs && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
+          .writes = few_outputs && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant() &&
+                    epilogue_fits_planes(graph, node)};
 }
 
 std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target) {

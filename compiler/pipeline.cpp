@@ -32,6 +32,7 @@ constexpr Pass kPasses[] = {
     {"bind_gradients",                  bind_gradients,                  false},  // what Gradient differentiates; before names change
     {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; values get types
     {"recognise_quantised",             recognise_quantised,             true},   // QuantizeLinear and its inverse around products become bytes
+    {"recognise_weight_only",           recognise_weight_only,           true},   // weights of few bits stay packed in products
     {"decompose",                       decompose,                       false},  // composite operators become parts that later passes see
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish

@@ -47,7 +47,8 @@ struct Kernel {
   bool parallel = false;      ///< takes onnxc::Share as its first argument
   bool fallible = false;      ///< returns a Status
   /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs). It
-  /// has fewer multiplications, and errors relative to the largest of these values.
+  /// has fewer multiplications, and errors relative to the largest of these values. Or it rounds operands relative to
+  /// the largest of their neighbours, with the same consequences.
   bool mixes = false;
   double per_call = 0, per_mac = 0, per_byte = 0;
   std::string_view provenance;  ///< the machine and date of the costs, or `unmeasured`

@@ -36,6 +36,8 @@ void lower_fast_byte_conv(KernelQuery& l);
 void lower_fast_byte_matmul(KernelQuery& l);
 /// Lowers an onnxc.CentredMatMul of matrices, or of stacks of them, whose sums are not empty: select/product/byte_matmul.cpp.
 void lower_fast_centred_matmul(KernelQuery& l);
+/// Lowers a MatMulNBits of f32 whose weights are constant and which has neither bias nor g_idx: select/product/nbits.cpp.
+void lower_fast_nbits(KernelQuery& l);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

@@ -238,7 +238,7 @@ constexpr std::array kKeepZeros = {std::string_view("AveragePool"),
                                    std::string_view("Trilu"),
                                    std::string_view("Unsqueeze")};
 
-bool is_product(const Node& node) { return node.is("Conv") || node.is("MatMul"); }
+bool is_product(const Node& node) { return node.is("Conv") || node.is("MatMul") || node.op == "MatMulNBits"; }
 
 /// Marks the products of a graph whose outputs have these needs. Returns the needs of its inputs.
 std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {

@@ -20,6 +20,9 @@ Graph fold_constants(Graph graph);
 /// Rewrites composite operators into the operators they consist of. Needs: infer_shapes.
 Graph recognise_quantised(Graph graph);
 Graph decompose(Graph graph);
+/// Keeps constant weights of few bits as they are in products that would wait for larger ones. Needs:
+/// recognise_quantised, which takes products of two quantised operands.
+Graph recognise_weight_only(Graph graph);
 /// Makes every elementwise operator a Map with its expression. Needs: infer_shapes.
 Graph lower_elementwise(Graph graph);
 /// Removes x+0, x*1, double transposes, reshape chains, exact cast round trips, Identity; see the file for the list.

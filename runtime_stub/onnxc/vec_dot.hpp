@@ -3,9 +3,18 @@
 //   dot(sums, u, s)    lane i: sums[i] + u[4i] s[4i] + ... + u[4i + 3] s[4i + 3], of unsigned bytes u and signed bytes s
 //
 // One instruction where the machine has it (VNNI). Elsewhere bytes are widened to 16 bits first: the instruction of AVX2 for bytes saturates.
+//
+// The same with numbers of 16 bits in the place of s, within [-kMostLong, kMostLong]:
+//
+//   store_longs(x, p)           Vec::width numbers, in the form that dot_longs reads: 8 bytes for each four of them
+//   LongSums sums;              zeros
+//   dot_longs(sums, u, repeat_longs(p))
+//   total(sums)                 as floats, rounded once
+//
+// With VNNI a number is two digits, 256 high + low, and each digit has a sum of its own; elsewhere numbers lie in pairs of 16 bits.
 #pragma once
 
-#include "vec.hpp"
+#include "vec_integers.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -30,6 +39,7 @@ ONNXC_INLINE IntVec repeat(const Quad* p, int64_t n) {
 }
 
 #if !defined(ONNXC_NO_INTRINSICS) && ((defined(__AVX512F__) && defined(__AVX512VNNI__)) || (defined(__AVX2__) && defined(__AVXVNNI__)))
+#define ONNXC_DOT_BYTES 1
 /// In assembler, which keeps the sums of a loop in registers; a compiler may move those of intrinsics to the stack.
 ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
 #if defined(__AVX512F__)
@@ -48,6 +58,8 @@ ONNXC_INLINE IntVec dot_pairs(IntVec sums, Pairs a, Pairs b) {
 #if !defined(ONNXC_NO_INTRINSICS) && \
     (defined(__AVX512BW__) || (defined(__AVX2__) && !defined(__AVX512F__)) || (defined(__SSE4_1__) && !defined(__AVX__)))
   return sums + IntVec{x86::multiply_pairs(a, b)};
+#elif !defined(ONNXC_NO_INTRINSICS) && defined(__aarch64__)
+  return sums + IntVec{vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b))};
 #else
   const IntVec x = {(IntVec::Raw)a}, y = {(IntVec::Raw)b};
   const IntVec::Raw low = ((x << 16) >> 16).raw * ((y << 16) >> 16).raw, high = (x >> 16).raw * (y >> 16).raw;
@@ -63,5 +75,65 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
   return detail::dot_pairs(detail::dot_pairs(sums, even, even_factors), odd, odd_factors);
 }
 #endif
+
+/// The greatest number of 16 bits whose high digit is one of 8 bits, whatever its low digit is.
+inline constexpr int kMostLong = 127 * 256;
+
+namespace detail {
+/// The elements of x in the order of `map`, for each group of sizeof...(map) of them.
+template <class Raw, int... map, std::size_t... i>
+ONNXC_INLINE Raw permute_groups(Raw x, std::integer_sequence<int, map...>, std::index_sequence<i...>) {
+  constexpr int order[] = {map...}, count = sizeof...(map);
+  return __builtin_shufflevector(x, x, (static_cast<int>(i) / count * count + order[i % count])...);
+}
+}  // namespace detail
+
+/// Numbers are at `p` in groups of four: with VNNI, four high digits and four low ones; else numbers 0, 2, 1 and 3.
+ONNXC_INLINE void store_longs(IntVec x, uint8_t* p) {
+  using Halves = detail::Packed<int16_t>;
+  const Halves numbers = detail::narrow_packed<int16_t>(x);
+#if defined(ONNXC_DOT_BYTES)
+  // A low digit, from -128 on, is the number's lower byte. The upper byte of the number and 128 is then the high digit.
+  typedef int8_t Parts __attribute__((vector_size(sizeof(Halves))));
+  const Halves rounded = numbers + 128, mixed = (rounded & static_cast<int16_t>(0xff00)) | (numbers & 0xff);
+  const Parts parts =
+      detail::permute_groups((Parts)mixed, std::integer_sequence<int, 1, 3, 5, 7, 0, 2, 4, 6>(), std::make_index_sequence<sizeof(Parts)>());
+  detail::store_packed<int16_t>((Halves)parts, reinterpret_cast<int16_t*>(p));
+#else
+  detail::store_packed<int16_t>(
+      detail::permute_groups(numbers, std::integer_sequence<int, 0, 2, 1, 3>(), std::make_index_sequence<sizeof(Halves) / 2>()),
+      reinterpret_cast<int16_t*>(p));
+#endif
+}
+
+/// A group of four numbers in all lanes: its first and its last four bytes.
+struct Longs {
+  IntVec first, last;
+};
+ONNXC_INLINE Longs repeat_longs(const uint8_t* p) {
+  return {repeat(reinterpret_cast<const Quad*>(p)), repeat(reinterpret_cast<const Quad*>(p + 4))};
+}
+
+#if defined(ONNXC_DOT_BYTES)
+struct LongSums {
+  IntVec high = IntVec::all(0), low = IntVec::all(0);
+};
+ONNXC_INLINE void dot_longs(LongSums& sums, IntVec u, Longs s) {
+  sums.high = dot(sums.high, u, s.first);
+  sums.low = dot(sums.low, u, s.last);
+}
+ONNXC_INLINE Vec total(LongSums sums) { return to_float((sums.high << 8) + sums.low); }
+#else
+struct LongSums {
+  IntVec all = IntVec::all(0);
+};
+ONNXC_INLINE void dot_longs(LongSums& sums, IntVec u, Longs s) {
+  const auto bytes = (detail::UnsignedPairs)u.raw;
+  const auto even = (detail::Pairs)(bytes & 255), odd = (detail::Pairs)(bytes >> 8);
+  sums.all = detail::dot_pairs(detail::dot_pairs(sums.all, even, (detail::Pairs)s.first.raw), odd, (detail::Pairs)s.last.raw);
+}
+ONNXC_INLINE Vec total(LongSums sums) { return to_float(sums.all); }
+#endif
+#undef ONNXC_DOT_BYTES
 
 }  // namespace onnxc::inline ONNXC_ISA

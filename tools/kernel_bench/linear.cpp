@@ -1,8 +1,11 @@
 // Matrix products of targets/kernels/linear.inc. Weights stream from beyond L2.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include <onnxc/fast_inner_product_any.hpp>
 #include <onnxc/gemm_few_columns.hpp>
+#include <onnxc/gemm_nbits.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
@@ -100,6 +103,38 @@ void add_vector_products(Suite& suite) {
   }
 }
 
+/// Weights of 4 bits in blocks of 32, with zero points.
+void add_packed_products(Suite& suite) {
+  constexpr int kVectors = ONNXC_VECTOR_REGISTERS == 32 ? 4 : 2;
+  constexpr int64_t kColumns = kVectors * Vec::width, kBlock = 32;
+  for (const Product p : {Product{1, 4096, 4096}, {1, 512, 256}, {4, 1024, 1024}, {64, 1024, 1024}}) {
+    const int64_t blocks = p.k / kBlock, bytes = padded_to(p.n, kColumns) * blocks * contract::nbits_block_bytes(kBlock, 1, 4, 4, 1);
+    const Work work{double(p.m) * double(padded_to(p.n, kColumns)) * double(p.k), double(bytes)};
+    const auto weights = [p, blocks](Data& d) -> WeightStream& {
+      std::vector<uint8_t> codes(static_cast<std::size_t>(p.n * p.k / 2)), zeros(static_cast<std::size_t>(p.n * ((blocks + 1) / 2)), 0x87);
+      for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<uint8_t>(i * 37);
+      const std::vector<float> scales(static_cast<std::size_t>(p.n * blocks), 0.01f);
+      const std::vector<std::byte> packed = pack::nbits({kBlock, codes, scales, zeros, {}}, {p.k, p.n, 4, kColumns});
+      std::vector<float> words(packed.size() / sizeof(float));
+      std::memcpy(words.data(), packed.data(), packed.size());
+      return d.stream(words);
+    };
+    const NBitsParams params{.m = p.m, .n = p.n, .k = p.k, .block = kBlock, .lda = p.k, .ldc = p.n};
+    suite.add("gemm_nbits", p.name(), work, [=](Data& d) {
+      return [params, a = d.numbers(p.m * p.k), &w = weights(d), y = d.room(p.m * p.n),
+              scratch = d.room<uint8_t>(contract::nbits_scratch(p.m, p.k, kBlock, kColumns, Vec::width))] {
+        gemm_nbits<4, kVectors, float, uint8_t>({}, a, reinterpret_cast<const uint8_t*>(w.next()), y, scratch, params);
+      };
+    });
+    suite.add("gemm_nbits_exact", p.name(), work, [=](Data& d) {
+      return [params, a = d.numbers(p.m * p.k), &w = weights(d), y = d.room(p.m * p.n),
+              scratch = d.room(contract::nbits_exact_scratch(p.k, kColumns, Vec::width) / 4)] {
+        gemm_nbits_exact<4, kVectors, float, uint8_t>({}, a, reinterpret_cast<const uint8_t*>(w.next()), y, scratch, params);
+      };
+    });
+  }
+}
+
 void add_computed_products(Suite& suite) {
   // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
@@ -154,6 +189,7 @@ void add_linear(Suite& suite) {
   add_tiled_products(suite);
   add_fast_inner_products(suite);
   add_vector_products(suite);
+  add_packed_products(suite);
   add_computed_products(suite);
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/scalar/matmul_nbits.hpp"
 
 namespace onnxc {
@@ -86,7 +87,15 @@ void evaluate_matmul_nbits(Evaluation& e) {
   });
 }
 
+/// Whether the node has kernels besides the scalar one, which apply epilogues.
+bool has_fast_nbits(const Graph& graph, const Node& node) {
+  const auto is_constant = [&](int i) { return graph.constant(node.input(i)) != nullptr; };
+  return graph[node.inputs[0]].type.element == ElementType::F32 && is_constant(1) && is_constant(2) &&
+         (!node.has_input(3) || is_constant(3)) && !node.has_input(4) && !node.has_input(5);
+}
+
 void lower_matmul_nbits(KernelQuery& l) {
+  if (l.optimise() && has_fast_nbits(l.graph(), l.node())) return lower_fast_nbits(l);
   const Node& node = l.node();
   const int64_t n = node.integer("N", 0), k = node.integer("K", 0);
   const ElementType type = l.type(0).element;
@@ -100,12 +109,20 @@ void lower_matmul_nbits(KernelQuery& l) {
   else step.null(type);
   step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
   step.macs(m * (n * k)).emit();
+  l.apply_epilogue(y);
 }
 
-/// With g_idx, which gives the block of scale and zero point for each row of weights: the weights become numbers,
-/// which fold, and a product follows.
+/// f16 and bf16 are computed in f32. The bias becomes a sum, which the product applies to its results. With g_idx, which
+/// gives the block of scale and zero point for each row of weights, the weights become numbers, which fold, and a product
+/// follows.
 std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, const Node& node) {
-  if (!node.has_input(4)) return std::nullopt;
+  if (!node.has_input(4)) {
+    if (auto in_float = compute_in_float(b, node)) return in_float;
+    if (!node.has_input(5)) return std::nullopt;
+    std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.begin() + 4);
+    const ValueId product = b.ops(node.full_op(), std::move(inputs), 1, node.attributes)[0];
+    return std::vector{b.op("Add", {product, b.op("Reshape", {node.input(5), b.integers({node.integer("N", 0)})})})};
+  }
   const int64_t n = node.integer("N", 0), k = node.integer("K", 0), bits = node.integer("bits", 4), block = node.integer("block_size", 0),
                 blocks = (k + block - 1) / block;
   const auto f32 = [&](ValueId v) { return cast_to(b, v, ElementType::F32); };
@@ -334,7 +351,8 @@ std::span<const Operator> table_weight_only() {
        .infer = infer_matmul_nbits,
        .decompose = decompose_matmul_nbits,
        .evaluate = evaluate_matmul_nbits,
-       .lower = lower_matmul_nbits},
+       .lower = lower_matmul_nbits,
+       .takes_epilogue = has_fast_nbits},
       {.name = "MatMulBnb4",
        .domain = kDomain,
        .min_inputs = 3,

@@ -1,5 +1,6 @@
 // Packing of weights for the kernels that read them. Pure functions: dense arrays in, packed arrays out.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,6 +47,22 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape shape
 
 /// Bytes b[k, n] in quads of rows, [ceil(n / nr)][ceil(k / 4)][nr][4], with zeros beyond n and k: what gemm_quads reads.
 std::vector<int8_t> quads(std::span<const int8_t> b, PanelShape shape);
+
+/// Weights of 2, 4 or 8 bits in the form of MatMulNBits (runtime_stub/onnxc/scalar/matmul_nbits.hpp), as gemm_nbits.hpp reads them.
+struct NBitsWeights {
+  int64_t block;                        ///< of a column, which has one scale
+  std::span<const uint8_t> codes;       ///< [n][blocks][block * bits / 8]
+  std::span<const float> scales;        ///< [n][blocks]
+  std::span<const uint8_t> zero_codes;  ///< [n][ceil(blocks * bits / 8)], or empty
+  std::span<const float> zeros;         ///< [n][blocks], or empty
+};
+struct NBitsShape {
+  int64_t k, n, bits, nr;
+  bool half_scales = false;  ///< scales become float16, which holds them
+};
+std::vector<std::byte> nbits(const NBitsWeights& weights, NBitsShape shape);
+/// The length of blocks in that form.
+int64_t nbits_block(int64_t block);
 
 /// Values padded with zeros to a multiple of `multiple`: a bias in whole panels.
 std::vector<float> padded(std::span<const float> values, int64_t multiple);

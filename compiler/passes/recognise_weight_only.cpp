@@ -1,0 +1,141 @@
+// Products with constant weights of few bits keep them so, if the products have few rows or the weights at most 4 bits:
+//
+//   w = DequantizeLinear q s z {axis = 0, block_size = 32}
+//   y = MatMul a w                                            becomes    y = MatMulNBits a q' s' z' {K, N, bits, block_size = 32}
+//
+// where q' has the codes of q column by column, as unsigned numbers. MatMul may read a Transpose of w, and Gemm may take its place. A scale for
+// each column, or a single one, is repeated for blocks.
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+namespace {
+
+/// The weights of a product, [k, n], as DequantizeLinear has them.
+struct Weights {
+  const TensorData *q, *scale, *zero;  ///< zero: may be null
+  int64_t k, n, block;                 ///< block: 0 if a scale applies to a whole column, or to all weights
+  bool transposed;                     ///< q, and blocked scales and zero points, are [n, k]
+  int bits() const { return info(q->type).bits; }
+};
+
+constexpr int64_t kRepeated = 128;  // the most weights of a block, where a scale is repeated
+constexpr int64_t kFewRows = 16;    // of products that wait for weights of 8 bits
+
+class Recogniser {
+ public:
+  explicit Recogniser(Graph& graph) : graph_(graph), definition_(definitions(graph)) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      for (auto& [name, region] : node.regions) *region = recognise_weight_only(std::move(*region));
+      if ((node.is("MatMul") || node.is("Gemm")) && node.outputs.size() == 1) {
+        if (const auto weights = weights_of(node)) rewrite(node, *weights);
+      }
+    }
+  }
+
+ private:
+  const Node* producer(ValueId v) const { return v == kAbsent || definition_[v] < 0 ? nullptr : &graph_.node(definition_[v]); }
+
+  std::optional<Weights> weights_of(const Node& node) const {
+    const Type& a = graph_[node.inputs[0]].type;
+    if (a.element != ElementType::F32 || a.rank() == 0) return std::nullopt;
+    bool transposed = false;
+    if (node.is("Gemm")) {
+      if (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1) return std::nullopt;
+      if (node.has_input(2) && element_count(graph_[node.inputs[2]].type.extents) != graph_[node.outputs[0]].type.extents.back())
+        return std::nullopt;
+      transposed = node.integer("transB", 0) != 0;
+    }
+    const Node* source = producer(node.inputs[1]);
+    if (source != nullptr && source->is("Transpose") && graph_[source->inputs[0]].type.rank() == 2) {
+      const auto order = source->integers("perm");
+      if (order.empty() || order == std::vector<int64_t>{1, 0}) transposed = !transposed;
+      source = producer(source->inputs[0]);
+    }
+    if (source == nullptr || source->op != "DequantizeLinear") return std::nullopt;
+    Weights w{graph_.constant(source->inputs[0]),
+              graph_.constant(source->inputs[1]),
+              nullptr,
+              0,
+              0,
+              source->integer("block_size", 0),
+              transposed};
+    if (w.q == nullptr || w.scale == nullptr || w.q->shape.size() != 2 || !is_integer(w.q->type) || w.bits() > 8) return std::nullopt;
+    if (w.scale->type != ElementType::F32 || graph_[source->outputs[0]].type.element != ElementType::F32) return std::nullopt;
+    if (source->has_input(2) && (w.zero = graph_.constant(source->input(2))) == nullptr) return std::nullopt;
+    w.k = w.q->shape[transposed ? 1 : 0];
+    w.n = w.q->shape[transposed ? 0 : 1];
+    if (w.k == 0 || w.n == 0 || w.k > INT32_MAX || w.n > INT32_MAX) return std::nullopt;
+    if (const Dim rows = floor_div(element_count(a.extents), w.k); w.bits() == 8 && rows.is_constant() && rows.value() > kFewRows)
+      return std::nullopt;
+    int64_t axis = source->integer("axis", 1);
+    if (axis < 0) axis += 2;
+    const int64_t along_k = transposed ? 1 : 0;
+    if (w.scale->count() == 1) w.block = 0;
+    else if (w.block == 0 && axis == along_k) return std::nullopt;
+    if (w.block != 0 && (axis != along_k || w.block < 16 || !std::has_single_bit(static_cast<uint64_t>(w.block)))) return std::nullopt;
+    return w;
+  }
+
+  ValueId constant(const std::string& name, ElementType type, std::vector<int64_t> shape, std::vector<std::byte> bytes) {
+    return graph_.add_constant(name, std::make_shared<const TensorData>(TensorData{type, std::move(shape), std::move(bytes), {}}));
+  }
+
+  void rewrite(Node& node, const Weights& w) {
+    const int64_t bits = w.bits(), offset = is_signed(w.q->type) ? 1 << (bits - 1) : 0, middle = 1 << (bits - 1);
+    const int64_t whole = std::max<int64_t>(16, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(w.k))));
+    const int64_t block = w.block != 0 ? w.block : std::min(kRepeated, whole), blocks = (w.k + block - 1) / block, per_byte = 8 / bits;
+    const int64_t own_blocks = w.block != 0 ? blocks : 1;
+    const auto at = [&](int64_t row, int64_t column, int64_t rows) { return w.transposed ? column * rows + row : row * w.n + column; };
+    const auto of_block = [&](const auto& values, int64_t number, int64_t column) {
+      return values[static_cast<std::size_t>(values.size() == 1 ? 0 : at(w.block != 0 ? number : 0, column, own_blocks))];
+    };
+    const auto put = [&](std::vector<std::byte>& to, int64_t first_byte, int64_t i, int64_t code) {
+      to[static_cast<std::size_t>(first_byte + i / per_byte)] |= static_cast<std::byte>(code << (i % per_byte * bits));
+    };
+    const std::vector<int64_t> codes = to_integers(*w.q), zeros = w.zero != nullptr ? to_integers(*w.zero) : std::vector<int64_t>{0};
+    const int64_t bytes = block / per_byte, zero_bytes = (blocks + per_byte - 1) / per_byte;
+    std::vector<std::byte> q(static_cast<std::size_t>(w.n * blocks * bytes)), z(static_cast<std::size_t>(w.n * zero_bytes)),
+        s(static_cast<std::size_t>(w.n * blocks) * sizeof(float));
+    bool all_middle = true;
+    for (int64_t column = 0; column < w.n; ++column) {
+      for (int64_t number = 0; number < blocks; ++number) {
+        const int64_t first = number * block, zero = of_block(zeros, number, column) + offset;
+        for (int64_t row = first; row < std::min(first + block, w.k); ++row)
+          put(q, (column * blocks + number) * bytes, row - first, codes[static_cast<std::size_t>(at(row, column, w.k))] + offset);
+        put(z, column * zero_bytes, number, zero);
+        all_middle = all_middle && zero == middle;
+        const float scale = of_block(w.scale->as<float>(), number, column);
+        std::memcpy(s.data() + static_cast<std::size_t>(column * blocks + number) * sizeof scale, &scale, sizeof scale);
+      }
+    }
+    const std::string name = graph_[node.inputs[1]].name;
+    const ValueId bias = node.input(2);
+    node.domain = "com.microsoft";
+    node.op = "MatMulNBits";
+    node.version = 1;
+    node.schema = nullptr;
+    node.inputs = {node.inputs[0], constant(name, ElementType::U8, {w.n, blocks, bytes}, std::move(q)),
+                   constant(name + "_scale", ElementType::F32, {w.n * blocks}, std::move(s)),
+                   all_middle ? kAbsent : constant(name + "_zero", ElementType::U8, {w.n * zero_bytes}, std::move(z))};
+    if (bias != kAbsent) node.inputs.insert(node.inputs.end(), {kAbsent, bias});
+    node.attributes = {{"K", w.k}, {"N", w.n}, {"bits", bits}, {"block_size", block}};
+  }
+
+  Graph& graph_;
+  PerValue<int> definition_;
+};
+
+}  // namespace
+
+Graph recognise_weight_only(Graph graph) {
+  Recogniser(graph).run();
+  return graph;
+}
+
+}  // namespace onnxc

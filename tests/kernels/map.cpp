@@ -36,6 +36,13 @@ struct Scale {
     return fn::mul(x0, lanes(fn::cast<X0>(3)));
   }
 };
+/// x0 - x1 * (x0 + 5)
+struct LessProducts {
+  template <class L, class X0, class X1>
+  static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1) {
+    return fn::sub(x0, fn::mul(x1, fn::add(x0, lanes(5))));
+  }
+};
 struct Constants {
   template <class L, class X0>
   static ONNXC_INLINE auto apply(L lanes, X0 x0) {
@@ -157,6 +164,20 @@ TEST_CASE("map casts integers on vectors as on single values") {
   check_integers<uint16_t>();
   check_integers<int16_t>();
   check_integers<int32_t>();
+}
+
+TEST_CASE("map adds, subtracts and multiplies i32 on vectors, which wrap") {
+  for (int64_t n : kLengths) {
+    std::vector<int32_t> a(static_cast<size_t>(n)), b(a.size()), y(a.size() + 1, -77);
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<int32_t>(i * 2654435761u);
+      b[i] = static_cast<int32_t>(i * 40503u) - 70000;
+    }
+    map<LessProducts>({}, {n}, Stream{y.data()}, Stream{a.data()}, Stream{b.data()});
+    for (size_t i = 0; i < a.size(); ++i)
+      CHECK(y[i] == static_cast<int32_t>(static_cast<uint32_t>(a[i]) - static_cast<uint32_t>(b[i]) * (static_cast<uint32_t>(a[i]) + 5u)));
+    CHECK(y[a.size()] == -77);
+  }
 }
 
 TEST_CASE("map_scalar takes any types, strides and ranks") {

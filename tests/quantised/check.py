@@ -20,7 +20,8 @@ from units import Unit, emit, judged_in_groups  # noqa: E402
 
 FORMS = 200
 IN_MODEL = 100  # forms
-KERNELS = {"dense": "conv_quads", "pointwise": "gemm_quads", "grouped": "conv_quads", "depthwise": "depthwise_bytes", "stem": "conv_quads", "matmul": "gemm_quads", "greatest": "max_pool_bytes"}
+KERNELS = {"dense": "conv_quads", "pointwise": "gemm_quads", "grouped": "conv_quads", "depthwise": "depthwise_bytes", "stem": "conv_quads_planar",
+           "matmul": "gemm_quads", "values": "matmul_quads", "greatest": "max_pool_bytes", "average": "sum_bytes_(?:last|middle)"}
 
 
 def models_of(names, numbers):

@@ -104,12 +104,22 @@ def scaled_output(model, d, name, sums, x_scale, w_scale, owner):
     model.output(model.quantise(name, y_scale, zero), m.requantised(sums, x_scale, w_scale, y_scale, zero, kind, clip), owner)
 
 
+def weight_zeros(d, kind, channels, any_is_fast=True):
+    """Zero points of weights, one or one for each channel: mostly so that weights less these are i8."""
+    info = np.iinfo(kind)
+    if not any_is_fast or d.chance(0.7):
+        return np.asarray(0 if kind == np.int8 else 128, kind)
+    if d.chance(0.5):
+        return np.asarray(d.one(info.min, info.max, 3), kind)
+    return d.rng.integers(info.min, info.max + 1, channels).astype(kind)
+
+
 def convolution(model, d, owner, image, shape, group=1, strides=None, dilations=None, pads=None):
     """One ByteConv: its sums as they are (ConvInteger), or between scales."""
     x_kind, w_kind = np.dtype(d.one(np.uint8, np.uint8, np.int8)), np.dtype(d.one(np.int8, np.int8, np.uint8))
     x, x_zero, w = d.bytes(image, x_kind), d.zero(x_kind), d.bytes(shape, w_kind)
-    # Weights minus their zero point are i8, else the node is a product of floats.
-    w_zero = np.asarray(0 if w_kind == np.int8 else 128, w_kind)
+    # In other groups weights less their zero point have to be i8, else the node is a product of floats.
+    w_zero = weight_zeros(d, w_kind, shape[0], group == 1 or (shape[1] == 1 and shape[0] == group))
     attributes = {name: value for name, value in (("group", group), ("strides", strides), ("dilations", dilations), ("pads", pads)) if value and value != 1}
     sums = m.convolution(x, x_zero, w, w_zero, **attributes)
     source, weights = model.input(x), model.constant(w)
@@ -118,13 +128,13 @@ def convolution(model, d, owner, image, shape, group=1, strides=None, dilations=
     if not in_bytes or d.chance(0.75):
         y = model.node("ConvInteger", source, weights, model.constant(x_zero), model.constant(w_zero), **attributes)
         return model.output(y, sums.astype(np.int32), owner)
-    x_scale, w_scale = d.scales((), 0.001, 0.1), d.scales((shape[0],) if d.chance(0.85) else (), 0.001, 0.1)
+    x_scale, w_scale = d.scales((), 0.001, 0.1), d.scales((shape[0],) if d.chance(0.85) or w_zero.ndim else (), 0.001, 0.1)
     bias = None
     if d.chance(0.6):
         q = d.rng.integers(-20000, 20000, shape[0]).astype(np.int32)
         sums = sums + q.reshape(-1, *[1] * (len(shape) - 2))
         bias = model.dequantise(model.constant(q), np.broadcast_to(x_scale * w_scale, (shape[0],)), np.zeros(shape[0], np.int32), axis=0)
-    zeros = np.full(w_scale.shape, w_zero, w_kind)
+    zeros = np.broadcast_to(w_zero, w_scale.shape).copy()
     y = model.node("Conv", model.dequantise(source, x_scale, x_zero), model.dequantise(weights, w_scale, zeros, axis=0), bias, **attributes)
     return scaled_output(model, d, y, sums, x_scale, w_scale, owner)
 
@@ -185,15 +195,15 @@ def matmul(model, d, owner):
     batch = d.one([], [], [], [2], [2, 3])
     x_kind, w_kind = np.dtype(d.one(np.uint8, np.uint8, np.int8)), np.dtype(d.one(np.int8, np.int8, np.uint8))
     x, x_zero, w = d.bytes([*batch, rows, k], x_kind), d.zero(x_kind), d.bytes([k, columns], w_kind)
-    w_zero = np.asarray(0 if w_kind == np.int8 else 128, w_kind)
-    sums = (x.astype(np.int64) - int(x_zero)) @ (w.astype(np.int64) - int(w_zero))
+    w_zero = weight_zeros(d, w_kind, columns)
+    sums = (x.astype(np.int64) - int(x_zero)) @ (w.astype(np.int64) - w_zero.astype(np.int64))
     source = model.input(x)
     if d.chance(0.75):
         return model.output(model.node("MatMulInteger", source, model.constant(w), model.constant(x_zero), model.constant(w_zero)), sums.astype(np.int32), owner)
-    x_scale, w_scale = d.scales((), 0.001, 0.1), d.scales((columns,) if d.chance(0.85) else (), 0.001, 0.1)
+    x_scale, w_scale = d.scales((), 0.001, 0.1), d.scales((columns,) if d.chance(0.85) or w_zero.ndim else (), 0.001, 0.1)
     gemm = not batch and d.chance(0.6)
     transposed = gemm and d.chance(0.6)
-    weights = model.dequantise(model.constant(w.T.copy() if transposed else w), w_scale, np.full(w_scale.shape, w_zero, w_kind), axis=0 if transposed else 1)
+    weights = model.dequantise(model.constant(w.T.copy() if transposed else w), w_scale, np.broadcast_to(w_zero, w_scale.shape).copy(), axis=0 if transposed else 1)
     bias = None
     if gemm and d.chance(0.7) and columns > 1:
         q = d.rng.integers(-20000, 20000, columns).astype(np.int32)
@@ -207,6 +217,18 @@ def matmul(model, d, owner):
     last = list(model.expected)[-1]
     model.expected[last] = model.expected[last].reshape(sums.shape)
     return None
+
+
+@kind
+def values(model, d, owner):
+    """A product of two values that only a run knows."""
+    rows, k, columns = d.one(1, 2, 3, 8, 13, 14, 15, 29), d.one(1, 2, 3, 4, 5, 16, 17, 64, 130), d.one(1, 2, 15, 16, 17, 31, 32, 33, 48, 70)
+    batch, kinds = d.one([], [2], [2, 3]), [np.dtype(d.one(np.uint8, np.uint8, np.int8)) for _ in range(2)]
+    a, b = d.bytes([*batch, rows, k], kinds[0]), d.bytes([*(batch if d.chance(0.7) else [1] * len(batch)), k, columns], kinds[1])
+    zeros = [d.zero(kind) for kind in kinds]
+    sums = (a.astype(np.int64) - int(zeros[0])) @ (b.astype(np.int64) - int(zeros[1]))
+    y = model.node("MatMulInteger", model.input(a), model.input(b), *map(model.constant, zeros))
+    return model.output(y, sums.astype(np.int32), owner)
 
 
 # ---- pools
@@ -229,15 +251,15 @@ def greatest(model, d, owner):
 
 @kind
 def average(model, d, owner):
-    """Averages whose every step f32 holds: scales are powers of two, and so is the number of pixels."""
+    """Of windows that have as many pixels each, and of images."""
     rank = d.one(1, 2, 2)
-    whole = d.chance(0.4)
-    kernel = [d.one(1, 2, 4) for _ in range(rank)]
+    whole = d.chance(0.5)
+    kernel = [d.one(1, 2, 3, 4, 7) for _ in range(rank)]
     x_kind = np.dtype(d.one(np.uint8, np.int8))
-    image = [d.one(1, 2, 4, 8, 16) for _ in kernel] if whole else [d.int(k, 12) for k in kernel]
-    x = d.bytes([d.one(1, 2), d.one(1, 3, 4, 15, 16, 17, 33, 64), *image], x_kind)
+    image = [d.int(1, 17) for _ in kernel] if whole else [d.int(k, 12) for k in kernel]
+    x = d.bytes([d.one(1, 2), d.one(1, 3, 4, 15, 16, 17, 33, 64, 130), *image], x_kind)
     strides = [d.one(1, 2, 3) for _ in kernel]
-    x_scale, zero = F(2.0 ** d.int(-8, 2)), d.zero(x_kind)
+    x_scale, zero = F(d.scales((), 0.001, 1)), d.zero(x_kind)
     real = model.dequantise(model.input(x), x_scale, zero)
     centred = x.astype(np.int64) - int(zero)
     if whole:
@@ -247,8 +269,8 @@ def average(model, d, owner):
         sums, count = np.sum(list(m.windows(centred, kernel, strides, [1] * rank, [0] * 2 * rank, 0)), axis=0), int(np.prod(kernel))
         y = model.node("AveragePool", real, kernel_shape=kernel, strides=strides)
     y_kind = np.dtype(d.one(np.uint8, np.int8))
-    y_scale, y_zero = F(x_scale * 2.0 ** d.int(-2, 1)), d.zero(y_kind)
-    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * x_scale / F(count) / y_scale, y_zero, y_kind), owner)
+    y_scale, y_zero = F(x_scale * d.one(0.25, 0.3, 0.5, 1, 2)), d.zero(y_kind)
+    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * ((x_scale / F(count)) / y_scale), y_zero, y_kind), owner)
 
 
 # ---- maps

@@ -249,6 +249,20 @@ def check_refusals(folder):
     expect(onnx.load(out).opset_import[0].version >= 13, "the opset has what the form needs")
 
 
+def check_damage(folder):
+    """A model with a few wrong bytes ends in an error or becomes a model, and nothing else."""
+    whole, ends = convolutional().SerializeToString(), set()
+    for k in range(60):
+        damaged = bytearray(whole)
+        for at in RANDOM.integers(0, 1500, 2):
+            damaged[at] = RANDOM.choice([0, 1, 255, damaged[at] ^ 1 << RANDOM.integers(8)])
+        (folder / "damaged.onnx").write_bytes(damaged)
+        done = subprocess.run([ONNXC, "quantize", folder / "damaged.onnx", "-o", folder / "o.onnx", f"--format={('weights8', 'weights4', 'dynamic')[k % 3]}"], capture_output=True, text=True, errors="replace")
+        expect(done.returncode in (0, 1, 3, 4), f"damage {k}", f"exit status {done.returncode}: {done.stderr[-500:]}")
+        ends.add(done.returncode)
+    expect(ends >= {0, 1}, "some damage is found, some is none", ends)
+
+
 def accuracy(path, images, labels):
     return 100 * (runtime(path).run(None, {"image": images})[0].argmax(1) == labels).mean()
 
@@ -287,7 +301,7 @@ def check_zoo(folder, all_models):
 
 
 with tempfile.TemporaryDirectory() as root:
-    for check in (check_qdq, check_data_forms, check_other_forms, check_rounding, check_kept, check_take_back, check_refusals):
+    for check in (check_qdq, check_data_forms, check_other_forms, check_rounding, check_kept, check_take_back, check_refusals, check_damage):
         RANDOM.bit_generator.state = np.random.default_rng(5).bit_generator.state  # one check does not depend on what others draw
         place = Path(root) / check.__name__
         place.mkdir()

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper as h
 from onnx import numpy_helper
-from small_networks import ONNXC, RANDOM, convolutional, correlated, cosine, decibels, model, products, run_onnxc, runtime, values
+from small_networks import ONNXC, RANDOM, convolutional, correlated, cosine, decibels, model, planar, products, run_onnxc, runtime, values
 
 failed = count = 0
 os.environ.update(ZOO_CXX=os.environ.get("ONNXC_CXX", os.environ.get("CXX", "c++")), ONNXC_CXX=str(Path("tests/zoo/at_o1.sh").resolve()))  # small networks build quicker
@@ -122,7 +122,7 @@ def check_data_forms(folder):
 
 
 def check_other_forms(folder):
-    for name, proto, shape in (("conv", convolutional(), (3, 16, 16)), ("product", products(), (7, 32))):
+    for name, proto, shape in (("conv", convolutional(opset=21), (3, 16, 16)), ("product", products(), (7, 32)), ("planar", planar(), (1, 28, 28))):
         path, out, data = save(folder, f"{name}.onnx", proto), folder / f"{name}_q.onnx", folder / f"{name}.npy"
         np.save(data, correlated(48, *shape))
         fresh = correlated(8, *shape)
@@ -186,9 +186,9 @@ def check_kept(folder):
 def check_take_back(folder):
     """One layer has an input whose range is made by a single channel of no importance: it is this one that goes back to float."""
     n = h.make_node
-    huge = np.ones(8, np.float32)
+    huge = np.ones(32, np.float32)
     huge[0] = 4000
-    weights = {"w0": values(16, 8), "huge": huge, "w1": (values(8, 8) / huge[:, None]).astype(np.float32), "w2": values(8, 6)}
+    weights = {"w0": values(16, 32), "huge": huge, "w1": (values(32, 32) / huge[:, None]).astype(np.float32), "w2": values(32, 6)}
     nodes = [n("Gemm", ["x", "w0"], ["a0"], name="first"), n("Mul", ["a0", "huge"], ["a"]), n("Gemm", ["a", "w1"], ["b"], name="spoilt"), n("Relu", ["b"], ["c"]),
              n("Gemm", ["c", "w2"], ["y"], name="last")]
     proto = model(nodes, weights, [("x", ["n", 16])], [("y", ["n", 6])])
@@ -249,6 +249,20 @@ def check_refusals(folder):
     expect(onnx.load(out).opset_import[0].version >= 13, "the opset has what the form needs")
 
 
+def check_damage(folder):
+    """A model with a few wrong bytes ends in an error or becomes a model, and nothing else."""
+    whole, ends = convolutional().SerializeToString(), set()
+    for k in range(60):
+        damaged = bytearray(whole)
+        for at in RANDOM.integers(0, 1500, 2):
+            damaged[at] = RANDOM.choice([0, 1, 255, damaged[at] ^ 1 << RANDOM.integers(8)])
+        (folder / "damaged.onnx").write_bytes(damaged)
+        done = subprocess.run([ONNXC, "quantize", folder / "damaged.onnx", "-o", folder / "o.onnx", f"--format={('weights8', 'weights4', 'dynamic')[k % 3]}"], capture_output=True, text=True, errors="replace")
+        expect(done.returncode in (0, 1, 3, 4), f"damage {k}", f"exit status {done.returncode}: {done.stderr[-500:]}")
+        ends.add(done.returncode)
+    expect(ends >= {0, 1}, "some damage is found, some is none", ends)
+
+
 def accuracy(path, images, labels):
     return 100 * (runtime(path).run(None, {"image": images})[0].argmax(1) == labels).mean()
 
@@ -287,7 +301,8 @@ def check_zoo(folder, all_models):
 
 
 with tempfile.TemporaryDirectory() as root:
-    for check in (check_qdq, check_data_forms, check_other_forms, check_rounding, check_kept, check_take_back, check_refusals):
+    for check in (check_qdq, check_data_forms, check_other_forms, check_rounding, check_kept, check_take_back, check_refusals, check_damage):
+        RANDOM.bit_generator.state = np.random.default_rng(5).bit_generator.state  # one check does not depend on what others draw
         place = Path(root) / check.__name__
         place.mkdir()
         check(place)

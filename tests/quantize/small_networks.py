@@ -40,6 +40,12 @@ def convolutional(opset=17, batch="n"):
     return model(nodes, w, [("x", [batch, 3, 16, 16])], [("y", [batch, 10])], opset)
 
 
+def planar():
+    """Few channels of rows that are long: convolutions of planes, whose epilogue a dynamic scale does not fit."""
+    w = {"w": values(6, 1, 5, 5), "b": values(6, scale=0.1)}
+    return model([h.make_node("Conv", ["x", "w", "b"], ["a"], name="few", pads=[2] * 4), h.make_node("Relu", ["a"], ["y"])], w, [("x", ["n", 1, 28, 28])], [("y", ["n", 6, 28, 28])])
+
+
 def products(opset=17):
     """MatMul with an addend, a normalisation that stays in floats, a product of two activations."""
     n = h.make_node

@@ -93,6 +93,7 @@ class Quantizer {
   /// Into `network_` and its file. Cross-layer equalisation is for one scale for all channels: with a scale for each there is nothing to gain in weights, and
   /// activations would get worse.
   void prepare() {
+    infer_types(options_.model, options_.compile);  // the compiler checks the model before anything of it is believed
     onnx::ModelProto& model = network_.model;
     model = read_editable_model(options_.model);
     refuse_quantised(model.graph());

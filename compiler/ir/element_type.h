@@ -65,6 +65,7 @@ inline int64_t storage_bytes(ElementType type, int64_t n) {
 }
 
 inline bool is_byte(ElementType t) { return t == ElementType::U8 || t == ElementType::I8; }
+inline bool is_half(ElementType t) { return t == ElementType::F16 || t == ElementType::BF16; }
 inline bool is_float(ElementType t) {
   switch (t) {
     case ElementType::F32:

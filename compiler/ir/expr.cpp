@@ -185,6 +185,8 @@ int64_t operations(const Expr& expr) {
 bool has_lanes(ElementType type) {
   switch (type) {
     case ElementType::F32:
+    case ElementType::F16:
+    case ElementType::BF16:
     case ElementType::I8:
     case ElementType::U8:
     case ElementType::I16:
@@ -220,7 +222,12 @@ bool is_vectorisable(const Expr& expr, const Expr::Term& term) {
     case Expr::Kind::Apply: break;
   }
   if (term.type == ElementType::I32 && (term.fn == Fn::Add || term.fn == Fn::Sub || term.fn == Fn::Mul)) return true;
-  if (is_cast(term.fn)) return term.fn == Fn::Cast && has_lanes(term.type) && each_argument(has_lanes);
+  if (is_cast(term.fn)) {
+    const ElementType from = expr.terms[static_cast<std::size_t>(term.args[0])].type;
+    // Floats of 16 bits are converted from and to f32 alone.
+    if (is_half(term.type)) return term.fn == Fn::Cast && from == ElementType::F32;
+    return term.fn == Fn::Cast && has_lanes(term.type) && (is_half(from) ? term.type == ElementType::F32 : has_lanes(from));
+  }
   return (term.type == ElementType::F32 || term.type == ElementType::Bool) && has_vector_overload(term.fn) &&
          each_argument([](ElementType type) { return type == ElementType::F32 || type == ElementType::Bool; });
 }

@@ -107,9 +107,9 @@ Expr parse_expr(std::string_view text, const std::vector<ElementType>& input_typ
 /// Whether a term is a product whose factor k, 0 or 1, is a sigmoid.
 bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k);
 
-/// Whether vectors hold elements of that type: floats, or integers that are cast to and from floats.
+/// Whether vectors hold elements of that type: floats, or integers and floats of 16 bits that are cast to and from floats.
 bool has_lanes(ElementType type);
-/// Whether every term is f32, a condition, or an integer that has lanes and is only cast, so that fn's vector overloads apply.
+/// Whether every term is f32, a condition, or of another type that has lanes and is only cast, so that fn's vector overloads apply.
 bool is_vectorisable(const Expr& expr);
 /// The cost of an element, in additions or multiplications, for predictions. A function counts the multiply-adds of
 /// its polynomial.

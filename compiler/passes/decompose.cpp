@@ -1,25 +1,36 @@
-#include "compiler/ops/operator.h"
+#include <optional>
+
+#include "compiler/ops/in_float.h"
 #include "compiler/passes/hand_over_name.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
 namespace {
 
-void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
-  const Operator* op = node.is_map() ? nullptr : find_operator(node);
-  if (op != nullptr && op->decompose != nullptr) {
+/// What a node becomes. Nothing if it stays.
+std::optional<std::vector<ValueId>> parts_of(GraphBuilder& builder, const Node& node, Rounded& rounded) {
+  const Operator* op = find_operator(node);
+  if (op->decompose != nullptr) {
+    if (auto results = op->decompose(builder, node)) return results;
+  }
+  return compute_rounded(builder, node, rounded);
+}
+
+void decompose_into(Graph& graph, Node node, int& fresh, Rounded& rounded, int depth) {
+  if (!node.is_map() && find_operator(node) != nullptr) {
     ONNXC_CHECK(depth < 32, "decompositions end");
     const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh);
-    if (const auto results = node.guard([&] { return op->decompose(builder, node); })) {
+    if (const auto results = node.guard([&] { return parts_of(builder, node, rounded); })) {
       ONNXC_CHECK(results->size() <= node.outputs.size(), "a decomposition gives the node's outputs");
       for (std::size_t i = 0; i < results->size(); ++i) {
         if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before))
           hand_over_name(graph, node.outputs[i], (*results)[i]);
       }
-      for (Node& part : builder.take()) decompose_into(graph, std::move(part), fresh, depth + 1);
+      for (Node& part : builder.take()) decompose_into(graph, std::move(part), fresh, rounded, depth + 1);
       for (std::size_t i = 0; i < results->size(); ++i) {
         if (node.outputs[i] == kAbsent || (*results)[i] == kAbsent) continue;
+        if (const auto known = rounded.find((*results)[i]); known != rounded.end()) rounded.emplace(node.outputs[i], known->second);
         // The last part's result replaces the node's output.
         Node identity;
         identity.op = "Identity";
@@ -33,6 +44,8 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
     }
   }
   for (auto& [name, region] : node.regions) *region = decompose(std::move(*region));
+  if (node.is("Cast") && graph[node.inputs[0]].type.element == ElementType::F32 && is_half(graph[node.outputs[0]].type.element))
+    rounded.emplace(node.outputs[0], kAbsent);
   graph.nodes.push_back(std::move(node));
 }
 
@@ -40,9 +53,10 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
 
 Graph decompose(Graph graph) {
   int fresh = first_fresh(graph);
+  Rounded rounded;
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
-  for (Node& node : nodes) decompose_into(graph, std::move(node), fresh, 0);
+  for (Node& node : nodes) decompose_into(graph, std::move(node), fresh, rounded, 0);
   return graph;
 }
 

@@ -1,12 +1,12 @@
-// map: map_scalar on vectors. Operands are floats, integers of up to 32 bits, and bools which the expression sees as masks; each is a Stream
-// or Fixed.
+// map: map_scalar on vectors. Operands are floats, also of 16 bits, integers of up to 32 bits, and bools which the expression sees as masks; each
+// is a Stream or Fixed.
 //
 //   map<AddRelu>(share, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}});
 //
 // Any alignment; the tail of a row is loaded and stored by lanes. See map_scalar.hpp for the operands.
 #pragma once
 #include "map_scalar.hpp"
-#include "vec_integers.hpp"
+#include "vec_halves.hpp"
 #include "vfn.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -43,6 +43,14 @@ template <lane_integer T, class... N>
 ONNXC_INLINE Whole<T> load_lanes(const Fixed<const T>&, const T* row, int64_t, N...) {
   return {IntVec::all(static_cast<int32_t>(*row))};
 }
+template <lane_half T, class... N>
+ONNXC_INLINE Halves<T> load_lanes(const Stream<const T>&, const T* row, int64_t i, N... n) {
+  return load_halves(row + i, n...);
+}
+template <lane_half T, class... N>
+ONNXC_INLINE Halves<T> load_lanes(const Fixed<const T>&, const T* row, int64_t, N...) {
+  return fn::cast<T>(Vec::all(static_cast<float>(*row)));
+}
 template <class... N>
 ONNXC_INLINE Vec load_lanes(const Fixed<const float>&, const float* row, int64_t, N...) {
   return Vec::all(*row);
@@ -64,6 +72,10 @@ ONNXC_INLINE void store_lanes(Vec y, float* p) { y.store(p); }
 ONNXC_INLINE void store_lanes(Vec y, float* p, int64_t n) { y.store(p, n); }
 template <lane_integer T, class... N>
 ONNXC_INLINE void store_lanes(Whole<T> y, T* p, N... n) {
+  store(y, p, n...);
+}
+template <lane_half T, class... N>
+ONNXC_INLINE void store_lanes(Halves<T> y, T* p, N... n) {
   store(y, p, n...);
 }
 ONNXC_INLINE void store_lanes(Mask y, bool* p) { store_mask(y, p); }

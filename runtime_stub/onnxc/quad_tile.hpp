@@ -10,7 +10,7 @@
 #include "expr.hpp"
 #include "schedule.hpp"
 #include "vec_dot.hpp"
-#include "vec_integers.hpp"
+#include "vec_halves.hpp"
 #include "vfn.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -34,6 +34,14 @@ ONNXC_INLINE Vec load_operand(const float* p, N... n) {
 template <lane_integer T, class... N>
 ONNXC_INLINE Whole<T> load_operand(const T* p, N... n) {
   return load_whole(p, n...);
+}
+template <lane_half T, class... N>
+ONNXC_INLINE Halves<T> load_operand(const T* p, N... n) {
+  return load_halves(p, n...);
+}
+template <lane_half T>
+ONNXC_INLINE Halves<T> repeat_operand(T value) {
+  return fn::cast<T>(Vec::all(static_cast<float>(value)));
 }
 ONNXC_INLINE Vec repeat_operand(float value) { return Vec::all(value); }
 template <lane_integer T>

@@ -20,7 +20,7 @@
 #pragma once
 #include "expr.hpp"
 #include "schedule.hpp"
-#include "stored.hpp"
+#include "vec_halves.hpp"
 #include "vfn.hpp"
 
 namespace onnxc::inline ONNXC_ISA {

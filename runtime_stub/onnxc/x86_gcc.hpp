@@ -64,6 +64,7 @@ ONNXC_INLINE WideBytes pick_bytes(WideBytes low, WideBytes high, WideBytes index
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
+ONNXC_INLINE Halves narrow_to_halves(Floats x) { return __builtin_ia32_vcvtps2ph512_mask(x, 0, Halves{}, kAll); }  // 0: half to even
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAll, kRoundAsSet);
@@ -102,6 +103,7 @@ ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
 #endif
 #if defined(__F16C__)
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps256(x); }
+ONNXC_INLINE Halves narrow_to_halves(Floats x) { return __builtin_ia32_vcvtps2ph256(x, 0); }  // 0: half to even
 #endif
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {

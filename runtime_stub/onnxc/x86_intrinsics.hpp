@@ -68,6 +68,7 @@ ONNXC_INLINE Ints widen(UnsignedHalves x) { return (Ints)_mm512_cvtepu16_epi32((
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)_mm512_cvtepi32_epi8((__m512i)x); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)_mm512_cvtepi32_epi16((__m512i)x); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm512_cvtph_ps((__m256i)x); }
+ONNXC_INLINE Halves narrow_to_halves(Floats x) { return (Halves)_mm512_cvtps_ph((__m512)x, 0); }  // 0: half to even
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm512_roundscale_ps((__m512)x, kMode);
@@ -107,6 +108,7 @@ ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
 #endif
 #if defined(__F16C__)
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm256_cvtph_ps((__m128i)x); }
+ONNXC_INLINE Halves narrow_to_halves(Floats x) { return (Halves)_mm256_cvtps_ph((__m256)x, 0); }  // 0: half to even
 #endif
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {

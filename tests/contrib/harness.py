@@ -25,7 +25,8 @@ CHECKS = []
 
 class Check:
     def __init__(self, name, op, inputs, attributes=None, *, outputs=1, constants=(), domain="", opset=21, expect=None, rtol=1e-4, atol=1e-5, refused=None,
-                 wanted=None, out_types=None, verify=None, graph=None, compared=None, shared=None, rows=None):
+                 wanted=None, out_types=None, verify=None, graph=None, compared=None, shared=None, rows=None,
+                 options=()):
         self.__dict__.update(locals())
         del self.__dict__["self"]
         CHECKS.append(self)
@@ -83,7 +84,7 @@ class Check:
         return binding.copy_outputs_to_cpu()
 
     def unit(self):
-        return Unit(self.model())
+        return Unit(self.model(), self.options)
 
     def judge(self, session):
         """Empty, or what is wrong with the session, which may be why there is none."""

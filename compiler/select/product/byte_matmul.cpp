@@ -10,7 +10,7 @@ namespace onnxc {
 void lower_fast_byte_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const Dim rows = p.m * element_count(p.batch);
-  const int64_t n = p.n.value(), k = p.k.value(), steps = contract::quads(k);
+  const int64_t k = l.extents(1)[0].value(), n = l.extents(1)[1].value(), steps = contract::quads(k);  // the weights', which are known
   const Tile tile = choose_tile(l.target(), {.m = rows, .n = n, .k = steps});
   const double likely = rows.is_constant() ? static_cast<double>(rows.value()) : 128.0;
   l.consider("gemm_quads", gemm_macs(l.target().machine->product, tile, likely, n, steps), 0, [&l, p, rows, tile, n, k] {

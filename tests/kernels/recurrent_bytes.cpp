@@ -53,18 +53,21 @@ void check(const Form& f, uint32_t seed, float first_h = 0.25f) {
   }
   const AlignedCopy<int8_t> codes(packed);
   const int64_t state = f.directions * f.batch * f.hidden;
-  const auto x = numbers(kSteps * f.batch * all_columns, seed + 1), c0 = numbers(state, seed + 2), peepholes = numbers(f.directions * 3 * f.hidden, seed + 3);
+  const auto x = numbers(kSteps * f.batch * all_columns, seed + 1), c0 = numbers(state, seed + 2),
+             peepholes = numbers(f.directions * 3 * f.hidden, seed + 3);
   auto h0 = numbers(state, seed + 4);
   for (auto& h : h0) h *= f.largest;
   h0[0] = first_h;
-  scalar::RecurrentParams p{.steps = kSteps, .batch = f.batch, .directions = f.directions, .hidden = f.hidden, .scales = scales.data(), .zeros = zeros.data()};
+  scalar::RecurrentParams p{
+      .steps = kSteps, .batch = f.batch, .directions = f.directions, .hidden = f.hidden, .scales = scales.data(), .zeros = zeros.data()};
   for (auto& a : p.activations) a = {Activation::hard_sigmoid, 0.2, 0.5};
   p.activations[1] = p.activations[4] = {Activation::softsign};
   p.activations[2] = p.activations[5] = {Activation::relu};
   const int32_t* const lengths = f.lengths.empty() ? nullptr : f.lengths.data();
   std::vector<float> y(size_t(kSteps * state)), h(size_t(state), 0.0f), c = h, wanted_y = y, wanted_h = h, wanted_c = h;
   std::vector<float> gates(size_t(4 * f.batch * f.hidden));
-  scalar::lstm_bytes(wanted_y.data(), wanted_h.data(), wanted_c.data(), x.data(), r.data(), peepholes.data(), h0.data(), c0.data(), lengths, gates.data(), p);
+  scalar::lstm_bytes(wanted_y.data(), wanted_h.data(), wanted_c.data(), x.data(), r.data(), peepholes.data(), h0.data(), c0.data(), lengths,
+                     gates.data(), p);
   p.scales = padded_scales.data();
   p.zeros = padded_zeros.data();
   p.sums = sums.data();
@@ -110,9 +113,16 @@ TEST_CASE("lstm on bytes is defined where h is no number or infinite") {
     std::vector<float> y(n), state(n), c(n), gates(4 * n);
     std::vector<uint8_t> bytes(size_t(contract::recurrent_bytes_pitch(n)));
     int32_t row_sum = 0;
-    const scalar::RecurrentParams p{
-        .steps = 1, .batch = 1, .directions = 1, .hidden = n, .activations = {{Activation::sigmoid}, {}, {}}, .scales = scales.data(), .zeros = zeros.data(), .sums = sums.data()};
-    lstm_bytes<1, 2>(y.data(), state.data(), c.data(), x.data(), codes, nullptr, h0.data(), nullptr, nullptr, gates.data(), bytes.data(), &row_sum, p);
+    const scalar::RecurrentParams p{.steps = 1,
+                                    .batch = 1,
+                                    .directions = 1,
+                                    .hidden = n,
+                                    .activations = {{Activation::sigmoid}, {}, {}},
+                                    .scales = scales.data(),
+                                    .zeros = zeros.data(),
+                                    .sums = sums.data()};
+    lstm_bytes<1, 2>(y.data(), state.data(), c.data(), x.data(), codes, nullptr, h0.data(), nullptr, nullptr, gates.data(), bytes.data(),
+                     &row_sum, p);
     // NaN counts for no range, so that all bytes are 0; the others make every gate's argument infinite, or no number where inf * 0 is added.
     if (std::isnan(h)) CHECK(y[0] == Approx(1 / (1 + std::exp(-0.5)) * std::tanh(1 / (1 + std::exp(-0.5)) * std::tanh(0.5))).epsilon(1e-5));
   }

@@ -17,6 +17,7 @@
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/quant/need.h"
 #include "compiler/ops/recurrent/recurrent.h"
+#include "runtime_stub/onnxc/contract/recurrent_bytes.hpp"
 
 namespace onnxc {
 namespace {
@@ -33,6 +34,7 @@ void infer_dynamic_lstm(Inference& n) {
   const Extents x = n.extents(0);
   const Dim directions = recurrent_directions(node), steps = x[0], batch = x[1], hidden = n.extents(2)[1];
   if (!hidden.is_constant()) n.unsupported("a hidden size that only a run tells", "fix the dimension with --dim");
+  if (hidden == Dim(0)) n.fail("R has no hidden values");
   if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0)))
     n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));
   const Extents state{directions, batch, hidden};
@@ -91,7 +93,8 @@ ValueId beside(GraphBuilder& b, ValueId w) {
 ValueId for_columns(GraphBuilder& b, ValueId v, int64_t directions, int64_t columns) {
   const bool are_columns = b.rank(v) == 2;
   const TensorData* const all = b.graph().constant(v);
-  if (all == nullptr) {
+  // A file may state an R of any size that only a run has; its list of columns must not be made here.
+  if (all == nullptr || columns > 4 * contract::kMostBytesDepth) {
     if (!are_columns) v = b.op("Expand", {b.op("Unsqueeze", {v, b.integers({1})}), b.integers({directions, columns})});
     return b.op("Reshape", {v, b.integers({directions * columns})});
   }

@@ -22,6 +22,8 @@ PlanarUse planar_pool(const Graph& graph, const Node& node, int vector_floats);
 /// States a candidate for an f32 onnxc.Recurrence with constant weights that are not empty; `macs`: its
 /// multiply-adds. See select/recurrent.cpp.
 void consider_fast_recurrence(KernelQuery& l, double macs);
+/// The same where R is of bytes, and nothing if it is not constant: select/recurrent_bytes.cpp.
+void consider_byte_recurrence(KernelQuery& l, double macs);
 /// States the candidates for a tree ensemble beside its scalar kernel: select/forest/candidates.cpp.
 struct ForestCall;
 void consider_fast_forest(KernelQuery& l, const ForestCall& call);

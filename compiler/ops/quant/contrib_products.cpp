@@ -1,5 +1,5 @@
 // com.microsoft's products of integers: QGemm, QLinearConv in either layout, MatMulIntegerToFloat,
-// DynamicQuantizeMatMul, MatMulInteger16, and DynamicQuantizeLSTM, which is LSTM with quantised weights.
+// DynamicQuantizeMatMul and MatMulInteger16.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
@@ -147,47 +147,6 @@ std::optional<std::vector<ValueId>> decompose_matmul16(GraphBuilder& b, const No
   return std::vector{b.op("MatMul", {cast_to(b, node.input(0), type), cast_to(b, node.input(1), type)})};
 }
 
-// ---- DynamicQuantizeLSTM: X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero, R_scale, R_zero; W
-// and R are transposed. X is quantised as a whole, as in ONNX Runtime; h is not.
-
-void infer_dynamic_lstm(Inference& n) {
-  need_type(n, 0, ElementType::F32);
-  for (int i : {1, 2}) {
-    need_byte(n, i);
-    if (n.rank(i) != 3) n.fail(fmt::format("input {} has rank {}; 3 is needed", i, n.rank(i)));
-  }
-  for (int i : {8, 10}) {
-    need_type(n, i, ElementType::F32);
-    need_type(n, i + 1, n.element(i == 8 ? 1 : 2));
-    for (int k : {i, i + 1}) {
-      if (n.rank(k) != 1 && n.rank(k) != 2)
-        n.fail(fmt::format("input {} has rank {}; one value for each direction, or for each column too, is needed", k, n.rank(k)));
-      n.unify(n.extents(k)[0], n.extents(1)[0], "the values for each direction");
-      if (n.rank(k) == 2) n.unify(n.extents(k)[1], n.extents(1)[2], "the values for each column");
-    }
-  }
-  const Extents &x = n.extents(0), &r = n.extents(2);
-  if (x.size() != 3) n.fail(fmt::format("X has rank {}; 3 is needed", x.size()));
-  const Extents state{r[0], x[1], r[1]}, y{x[0], r[0], x[1], r[1]};
-  n.output(0, ElementType::F32, y);
-  n.output(1, ElementType::F32, state);
-  n.output(2, ElementType::F32, state);
-}
-std::optional<std::vector<ValueId>> decompose_dynamic_lstm(GraphBuilder& b, const Node& node) {
-  const auto weights = [&](int i, int scale) {
-    const auto shaped = [&](ValueId v) { return b.op("Unsqueeze", {v, b.rank(v) == 1 ? b.integers({1, 2}) : b.integers({1})}); };
-    const ValueId w = to_real(b, node.input(i), shaped(node.input(scale)), shaped(node.input(scale + 1)));
-    return b.op("Transpose", {w}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
-  };
-  const std::vector<ValueId> x = b.ops("DynamicQuantizeLinear", {node.input(0)}, 3);
-  std::vector<ValueId> results = b.ops("LSTM",
-                                       {to_real(b, x[0], x[1], x[2]), weights(1, 8), weights(2, 10), node.input(3), node.input(4),
-                                        node.input(5), node.input(6), node.input(7)},
-                                       3, node.attributes);
-  results.resize(node.outputs.size());
-  return results;
-}
-
 }  // namespace
 
 std::span<const Operator> table_contrib_products() {
@@ -228,14 +187,6 @@ std::span<const Operator> table_contrib_products() {
        .max_outputs = 1,
        .infer = infer_matmul16,
        .decompose = decompose_matmul16},
-      {.name = "DynamicQuantizeLSTM",
-       .domain = kDomain,
-       .min_inputs = 3,
-       .max_inputs = 12,
-       .min_outputs = 0,
-       .max_outputs = 3,
-       .infer = infer_dynamic_lstm,
-       .decompose = decompose_dynamic_lstm},
   };
   return list;
 }

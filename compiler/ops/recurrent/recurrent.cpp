@@ -2,7 +2,9 @@
 // onnxc.Recurrence, whose kernel walks the steps (runtime_stub/onnxc/scalar/recurrent.hpp). So the product uses
 // MatMul's kernels, and layout=1 becomes Transposes.
 //
-//   onnxc.Recurrence(x, r, bias, lengths, initial_h, initial_c, peepholes) -> y, h, c
+//   onnxc.Recurrence(x, r, bias, lengths, initial_h, initial_c, peepholes, r_scale, r_zero) -> y, h, c
+//
+// The last two are there where r is of i8: an LSTM on bytes (runtime_stub/onnxc/scalar/recurrent_bytes.hpp), which quant/dynamic_lstm.cpp makes.
 #include "compiler/ops/recurrent/recurrent.h"
 
 #include <fmt/format.h>
@@ -15,7 +17,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/selected.h"
-#include "runtime_stub/onnxc/scalar/recurrent.hpp"
+#include "runtime_stub/onnxc/scalar/recurrent_bytes.hpp"
 
 namespace onnxc {
 
@@ -23,6 +25,14 @@ const RecurrentKind& recurrent_kind(std::string_view op) {
   static const std::array<RecurrentKind, 3> kinds{
       {{"RNN", 1, {"Tanh"}}, {"GRU", 3, {"Sigmoid", "Tanh"}}, {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}}}};
   return *std::ranges::find(kinds, op, &RecurrentKind::op);
+}
+
+int64_t recurrent_directions(const Node& node) {
+  const std::string direction = node.string("direction", "forward");
+  if (direction == "bidirectional") return 2;
+  if (direction != "forward" && direction != "reverse" && direction != "foward")  // the default as spelled in GRU-1
+    node.fail(ErrorKind::Invalid, fmt::format("direction is '{}'", direction), "forward, reverse or bidirectional");
+  return 1;
 }
 
 namespace {
@@ -60,18 +70,10 @@ std::vector<T> list_of(const Node& node, const char* attribute) {
   node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a list of the right type", attribute));
 }
 
-int64_t directions_of(const Node& node) {
-  const std::string direction = node.string("direction", "forward");
-  if (direction == "bidirectional") return 2;
-  if (direction != "forward" && direction != "reverse" && direction != "foward")  // the default as spelled in GRU-1
-    node.fail(ErrorKind::Invalid, fmt::format("direction is '{}'", direction), "forward, reverse or bidirectional");
-  return 1;
-}
-
 /// The activation functions of all directions in order. Alphas and betas belong to those functions that have them.
 std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(const Node& node, const RecurrentKind& kind) {
   std::vector<std::string> names = list_of<std::string>(node, "activations");
-  const auto directions = static_cast<std::size_t>(directions_of(node));
+  const auto directions = static_cast<std::size_t>(recurrent_directions(node));
   if (names.empty()) {
     for (std::size_t d = 0; d < directions; ++d) names.insert(names.end(), kind.activations.begin(), kind.activations.end());
   }
@@ -94,16 +96,24 @@ std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(co
   return list;
 }
 
+}  // namespace
+
+void check_recurrent_attributes(const Node& node, const RecurrentKind& kind) {
+  static_cast<void>(activations_of(node, kind));
+  if (node.has("clip") && !(node.number("clip", 0) >= 0)) node.fail(ErrorKind::Invalid, fmt::format("clip is {}", node.number("clip", 0)));
+}
+
+namespace {
+
 // ---- RNN, GRU, LSTM
 
 void infer_recurrent(Inference& n) {
   const Node& node = n.node();
   const RecurrentKind& kind = recurrent_kind(node.op);
-  const Dim directions = directions_of(node);
+  const Dim directions = recurrent_directions(node);
   const bool batch_first = node.integer("layout", 0) != 0;
   if (const int64_t layout = node.integer("layout", 0); layout != 0 && layout != 1) n.fail(fmt::format("layout is {}", layout));
-  static_cast<void>(activations_of(node, kind));
-  if (node.has("clip") && !(node.number("clip", 0) >= 0)) n.fail(fmt::format("clip is {}", node.number("clip", 0)));
+  check_recurrent_attributes(node, kind);
   const ElementType type = n.element(0);
   if (!is_float(type) || info(type).bits < 16) n.fail(fmt::format("X is {}", name(type)));
   const auto check = [&](int i, const char* what, Extents wanted) {
@@ -142,7 +152,7 @@ std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const N
   if (auto in_float = compute_in_float(b, node)) return in_float;
   const RecurrentKind& kind = recurrent_kind(node.op);
   const bool batch_first = node.integer("layout", 0) != 0, reset = node.op == "GRU" && node.integer("linear_before_reset", 0) != 0;
-  const int64_t hidden = b.extents(node.input(2))[2].value(), directions = directions_of(node), gates = kind.gates * hidden;
+  const int64_t hidden = b.extents(node.input(2))[2].value(), directions = recurrent_directions(node), gates = kind.gates * hidden;
   const auto to_steps_first = [&](ValueId v) { return v != kAbsent && batch_first ? transpose(b, v, {1, 0, 2}) : v; };
 
   const ValueId w = b.op("Reshape", {node.input(1), b.integers({directions * gates, -1})});
@@ -221,8 +231,18 @@ void evaluate_recurrence(Evaluation& e) {
     else if (kind == "GRU") scalar::gru<T>(y, h, input(0), input(1), input(2), input(4), lengths, gates.data(), p);
     else scalar::lstm<T>(y, h, e.out<T>(2).data, input(0), input(1), input(6), input(4), input(5), lengths, gates.data(), p);
   };
-  if (e.type(0) == ElementType::F32) run.operator()<float>();
-  else run.operator()<double>();
+  if (e.has(7)) {
+    const auto input = [&](int i) { return e.has(i) ? e.in<float>(i).data : nullptr; };
+    std::vector<float> gates(static_cast<std::size_t>(4 * p.batch * p.hidden));
+    p.scales = input(7);
+    p.zeros = e.in<int32_t>(8).data;
+    scalar::lstm_bytes(e.out<float>(0).data, e.out<float>(1).data, e.out<float>(2).data, input(0), e.in<int8_t>(1).data, input(6), input(4),
+                       input(5), e.has(3) ? e.in<int32_t>(3).data : nullptr, gates.data(), p);
+  } else if (e.type(0) == ElementType::F32) {
+    run.operator()<float>();
+  } else {
+    run.operator()<double>();
+  }
 }
 
 /// Parameters of the kernels, such as activations.
@@ -253,7 +273,8 @@ NamedArgs params_of(KernelQuery& l, const RecurrentKind& kind) {
 
 }  // namespace
 
-void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales) {
+void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales,
+                     const std::vector<PointerArg>& scratch) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
@@ -273,10 +294,9 @@ void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& ste
   else step.null();
   auto params = params_of(l, kind);
   params.insert(params.end(), scales.begin(), scales.end());
-  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden)))
-      .params(std::move(params))
-      .macs(x[0] * x[1] * element_count(l.extents(1)))
-      .emit();
+  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden)));
+  for (const PointerArg& more : scratch) step.pointer(more);
+  step.params(std::move(params)).macs(x[0] * x[1] * element_count(l.extents(1))).emit();
 }
 
 namespace {
@@ -286,6 +306,14 @@ void lower_recurrence(KernelQuery& l) {
   const ElementType type = l.type(0).element;
   const Dim work = l.extents(0)[0] * l.extents(0)[1] * element_count(l.extents(1));
   const double macs = work.is_constant() ? static_cast<double>(work.value()) : 1e6;
+  if (l.has(7)) {
+    l.consider("scalar_lstm_bytes", macs, 0, [&l, &kind] {
+      StepBuilder step = l.call("scalar_lstm_bytes");
+      call_recurrence(l, kind, step, l.in(1).pointer, {{"scales", l.in(7).pointer}, {"zeros", l.in(8).pointer}});
+    });
+    if (l.optimise()) consider_byte_recurrence(l, macs);
+    return;
+  }
   const std::string row = "scalar_" + kind.kernel();
   l.consider(row, macs, 0, [&l, &kind, row, type] {
     const PointerArg r = l.in(1).pointer;
@@ -307,7 +335,7 @@ std::span<const Operator> table_recurrent() {
       {.name = "Recurrence",
        .domain = "onnxc",
        .min_inputs = 2,
-       .max_inputs = 7,
+       .max_inputs = 9,
        .max_outputs = 3,
        .infer = infer_recurrence,
        .evaluate = evaluate_recurrence,

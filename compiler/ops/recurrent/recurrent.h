@@ -21,8 +21,15 @@ struct RecurrentKind {
 /// The kind of RNN, GRU or LSTM.
 const RecurrentKind& recurrent_kind(std::string_view op);
 
+/// 1, or 2 of a node that is bidirectional.
+int64_t recurrent_directions(const Node& node);
+/// Ends in an error if activations, their numbers or clip make no sense.
+void check_recurrent_attributes(const Node& node, const RecurrentKind& kind);
+
 /// Adds all arguments except template arguments to `step`, a call of either kernel, and emits it. `r`: the recurrence
-/// weights in that kernel's form; `scales`: parameters that describe their storage.
-void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales = {});
+/// weights in that kernel's form; `scales`: parameters that describe their storage; `scratch`: what the kernel needs beside
+/// gates.
+void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales = {},
+                     const std::vector<PointerArg>& scratch = {});
 
 }  // namespace onnxc

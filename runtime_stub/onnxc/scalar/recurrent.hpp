@@ -31,6 +31,8 @@ struct RecurrentParams {
   bool linear_before_reset = false;      ///< GRU: the second form of n
   ActivationParams activations[6] = {};  ///< f, g, k of the first direction, then of the second
   const float* scales = nullptr;         ///< recurrent.hpp: of r's columns, where r is of int8_t
+  const int32_t* zeros = nullptr;        ///< recurrent_bytes.hpp: of r's columns, whose weights are (r - zero) * scale
+  const int32_t* sums = nullptr;         ///< the same: sums down r's columns, each without its zero
 };
 
 template <class T>
@@ -84,9 +86,15 @@ struct ScalarMath {
   }
 };
 
+/// The matrices as a product in this step reads them: those of bytes have it in mind.
+template <class Matrices>
+Matrices at_step(Matrices r, int64_t) {
+  return r;
+}
+
 namespace detail {
 
-/// For every direction and step, calls before(d), then row(d, b, row of x) for each sequence b that is not over,
+/// For every direction and step, calls before(d, step), then row(d, b, row of x) for each sequence b that is not over,
 /// between(d), and then last_row(d, b, row of x) for each. Then h of the step is copied to y.
 template <int Gates, class T, class Before, class Row, class Between, class LastRow>
 void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between,
@@ -107,7 +115,7 @@ void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const R
           if (s < length) work(b, t, x + ((t * p.batch + b) * p.directions + d) * width);
         }
       };
-      before(d);
+      before(d, s);
       each([&](int64_t b, int64_t, const T* xt) { row(d, b, xt); });
       between(d);
       each([&](int64_t b, int64_t t, const T* xt) {
@@ -146,7 +154,8 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::for_each_step<1>(
-      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); },
+      y, h, x, lengths, p,
+      [&](int64_t d, int64_t) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); },
       [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
         T *const g = gates + b * n, *const ht = h + (d * batch + b) * n;
@@ -165,7 +174,7 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
   detail::start_from(h, initial_h, p);
   detail::for_each_step<3>(
       y, h, x, lengths, p,
-      [&](int64_t d) {
+      [&](int64_t d, int64_t) {
         Math::product(gates, h + d * batch * n, r + d * both, batch, n, 2 * n);
         for (int64_t i = 0; i < batch * n; ++i) reset_h[i] = h[d * batch * n + i];
       },
@@ -197,7 +206,9 @@ void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T*
   detail::start_from(c, initial_c, p);
   detail::for_each_step<4>(
       y, h, x, lengths, p,
-      [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, 4 * n), batch, n, 4 * n); },
+      [&](int64_t d, int64_t step) {
+        Math::product(gates, h + d * batch * n, at_step(r + d * Math::matrix_size(n, 4 * n), step), batch, n, 4 * n);
+      },
       [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
         const ActivationParams &f = p.activations[d * 3], &g = p.activations[d * 3 + 1], &k = p.activations[d * 3 + 2];

@@ -91,6 +91,37 @@ def lstm_with_another_hidden_size():
     return recurrent("LSTM", 4, hidden_size=5)
 
 
+def dynamic_lstm(names, **attributes):
+    weights = [tensor("w", np.ones((1, 3, 16)), np.int8), tensor("r", np.ones((1, 4, 16)), np.int8), tensor("s", np.ones(1)), tensor("z", np.zeros(1), np.int8)]
+    return one("DynamicQuantizeLSTM", {"hidden_size": 4, "domain": "com.microsoft", **attributes}, extra=["w", "r", "", "", "", "", "", *names.split()], weights=weights,
+               inputs=[value("x", (5, 2, 3))], outputs=[value("y", None)])
+
+
+@case(INVALID, "com.microsoft.DynamicQuantizeLSTM 'n'", "min=12")
+def dynamic_lstm_without_zero_point():
+    return dynamic_lstm("s z s")
+
+
+@case(INVALID, "com.microsoft.DynamicQuantizeLSTM 'n'", "input 9")
+def dynamic_lstm_with_zero_points_of_floats():
+    return dynamic_lstm("s s s z")
+
+
+@case(INVALID, "com.microsoft.DynamicQuantizeLSTM 'n'", "activations", "3")
+def dynamic_lstm_with_two_activations():
+    return dynamic_lstm("s z s z", activations=["Tanh", "Tanh"])
+
+
+@case(INVALID, "com.microsoft.DynamicQuantizeLSTM 'n'", "hidden_size")
+def dynamic_lstm_with_another_hidden_size():
+    return dynamic_lstm("s z s z", hidden_size=5)
+
+
+@case(INVALID, "com.microsoft.DynamicQuantizeLSTM 'n'", "extents of the recurrence")
+def dynamic_lstm_of_two_directions_with_weights_of_one():
+    return dynamic_lstm("s z s z", direction="bidirectional")
+
+
 @case(INVALID, "MatMulInteger 'n'", "f32")
 def integer_product_of_floats():
     return one("MatMulInteger", extra=["w"], weights=[tensor("w", np.ones((3, 4)), np.int8)], outputs=[value("y", None, T.INT32)])

@@ -37,10 +37,14 @@ PackedDirections pack_directions(std::span<const int8_t> r, std::span<const floa
   return packed;
 }
 
-/// One sequence takes a tile of one row, which needs several vectors of sums to hide the latency of a product.
+/// One sequence takes a tile of one row, which needs several vectors of sums to hide the latency of a product: eight where there are registers for them
+/// and no columns are padded.
 Tile tile_of(const KernelQuery& l, Dim batch, int64_t hidden) {
   const int lanes = l.target().vector_floats;
-  if (batch == Dim(1)) return {.rows = 1, .vectors = 4, .nr = 4 * lanes};
+  if (batch == Dim(1)) {
+    const int vectors = lanes == 16 && 4 * hidden % (8 * lanes) == 0 ? 8 : 4;
+    return {.rows = 1, .vectors = vectors, .nr = vectors * lanes};
+  }
   return choose_tile(l.target(), {.m = batch, .n = 4 * hidden, .k = contract::quads(hidden)});
 }
 

@@ -98,6 +98,7 @@ void check_forms() {
 
 TEST_CASE("lstm on bytes is the scalar one") {
   check_forms<1, 4>();
+  check_forms<1, 8>();
   check_forms<5, 2>();
   check_forms<8, 1>();
 }

@@ -135,6 +135,21 @@ void add_packed_products(Suite& suite) {
   }
 }
 
+/// A stack of products, one behind the other.
+template <class Params>
+Params stacked(int64_t heads, const Product& p) {
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .lda = p.k,
+          .ldb = p.n,
+          .ldc = p.n,
+          .batch = {heads},
+          .a_batch = {p.m * p.k},
+          .b_batch = {p.k * p.n},
+          .c_batch = {p.m * p.n}};
+}
+
 void add_computed_products(Suite& suite) {
   // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
@@ -144,16 +159,7 @@ void add_computed_products(Suite& suite) {
   for (const auto& [heads, p] : {Heads{12, {128, 128, 64}}, {12, {128, 64, 128}}, {1, {256, 256, 256}}}) {
     suite.add("matmul_quads", fmt::format("{}x{}", heads, p.name()), {double(heads) * double(p.m) * double(p.n) * double(p.k), 0},
               [heads = heads, p = p](Data& d) {
-                const QuadMatMulParams params{.m = p.m,
-                                              .n = p.n,
-                                              .k = p.k,
-                                              .lda = p.k,
-                                              .ldb = p.n,
-                                              .ldc = p.n,
-                                              .batch = {heads},
-                                              .a_batch = {p.m * p.k},
-                                              .b_batch = {p.k * p.n},
-                                              .c_batch = {p.m * p.n}};
+                const auto params = stacked<QuadMatMulParams>(heads, p);
                 return [params, a = d.room<uint8_t>(heads * p.m * p.k), b = d.room<uint8_t>(heads * p.k * p.n),
                         y = d.room<int32_t>(heads * p.m * p.n), panel = d.room<uint8_t>(4 * contract::quads(p.k) * 2 * Vec::width)] {
                   matmul_quads<14, 2>({}, a, b, y, panel, nullptr, nullptr, params);
@@ -161,16 +167,7 @@ void add_computed_products(Suite& suite) {
               });
     suite.add("matmul", fmt::format("{}x{}", heads, p.name()), {double(heads) * double(p.m) * double(p.n) * double(p.k), 0},
               [heads = heads, p = p](Data& d) {
-                const MatMulParams params{.m = p.m,
-                                          .n = p.n,
-                                          .k = p.k,
-                                          .lda = p.k,
-                                          .ldb = p.n,
-                                          .ldc = p.n,
-                                          .batch = {heads},
-                                          .a_batch = {p.m * p.k},
-                                          .b_batch = {p.k * p.n},
-                                          .c_batch = {p.m * p.n}};
+                const auto params = stacked<MatMulParams>(heads, p);
                 return [params, a = d.numbers(heads * p.m * p.k), b = d.numbers(heads * p.k * p.n), y = d.room(heads * p.m * p.n),
                         scratch = d.room(matmul_scratch(p.k, kTile.nr))] { matmul<kTile.mr, kTile.nv>({}, a, b, y, scratch, params); };
               });

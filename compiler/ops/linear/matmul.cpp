@@ -62,14 +62,23 @@ DimList batch_strides(const Extents& operand, const Extents& batch) {
   return strides;
 }
 
-DimList result_strides(const MatrixProduct& p) {
-  DimList strides(p.batch.size(), 0);
+NamedArgs stacked_matmul_args(const MatrixProduct& p) {
+  DimList c_strides(p.batch.size(), 0);
   Dim stride = p.m * p.n;
   for (std::size_t k = p.batch.size(); k-- > 0;) {
-    strides[k] = stride;
+    c_strides[k] = stride;
     stride *= p.batch[k];
   }
-  return strides;
+  return {{"m", dim_arg(p.m)},
+          {"n", dim_arg(p.n)},
+          {"k", dim_arg(p.k)},
+          {"lda", dim_arg(p.k)},
+          {"ldb", dim_arg(p.n)},
+          {"ldc", dim_arg(p.n)},
+          {"batch", dims_arg(p.batch)},
+          {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
+          {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
+          {"c_batch", dims_arg(c_strides)}};
 }
 
 scalar::MatMulParams scalar_matmul_params(const Evaluation& e, const Extents& y) {

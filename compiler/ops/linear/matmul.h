@@ -23,8 +23,8 @@ MatrixProduct matrix_product(const Extents& a, const Extents& b, const Extents& 
 /// Strides of an operand's matrices along the batch axes of the result.
 DimList batch_strides(const Extents& operand, const Extents& batch);
 
-/// Strides of the matrices of a result [batch, m, n] that lie one behind the other.
-DimList result_strides(const MatrixProduct& p);
+/// The parameters of a kernel that multiplies stacks of matrices which lie one behind the other: MatMulParams, QuadMatMulParams.
+NamedArgs stacked_matmul_args(const MatrixProduct& p);
 
 /// Whether the node has a kernel besides the reference one, which applies epilogues.
 bool has_fast_matmul(const Graph& graph, const Node& node);

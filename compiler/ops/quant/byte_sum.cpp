@@ -40,14 +40,7 @@ void lower_pass(KernelQuery& l, const AxesPass& p, const View& x, const View& y)
     sums = {l.workspace("sums", ElementType::I32, storage_elements(y.extents, y.layout)), ElementType::I32, y.extents, y.layout};
   StepBuilder step = l.call(p.is_last ? "sum_bytes_last" : "sum_bytes_middle");
   step.pointer(x).pointer(sums).work(p.outer * p.reduced * p.inner);
-  if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
-  else
-    step.params({{"outer", dim_arg(p.outer)},
-                 {"r", dim_arg(p.reduced)},
-                 {"inner", dim_arg(p.inner)},
-                 {"x_row", dim_arg(p.x_row)},
-                 {"x_outer", dim_arg(p.x_outer)},
-                 {"y_outer", dim_arg(p.y_outer)}});
+  step.params(pass_params(p, p.y_outer));
   if (applied && l.node().epilogue) step.epilogue(l.epilogue(p.epilogue, step));
   step.emit();
   if (!applied) l.apply_epilogue(y, sums);

@@ -122,6 +122,12 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
   }
 }
 
+NamedArgs pass_params(const AxesPass& p, Dim y_outer) {
+  if (p.is_last) return {{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}};
+  return {{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)},       {"inner", dim_arg(p.inner)},
+          {"x_row", dim_arg(p.x_row)}, {"x_outer", dim_arg(p.x_outer)}, {"y_outer", dim_arg(y_outer)}};
+}
+
 bool epilogue_fits(const KernelQuery& l, const EpilogueShape& shape) {
   const Node& node = l.node();
   const Extents& result = l.output_type(0).extents;

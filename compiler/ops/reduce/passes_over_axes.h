@@ -20,6 +20,9 @@ struct AxesPass {
 std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
                                                       const std::vector<int>& axes, bool keep);
 
+/// The parameters of the pass's kernel: ReduceParams. y_outer: where reduce_middle writes.
+NamedArgs pass_params(const AxesPass& p, Dim y_outer);
+
 /// True when every operand of the node's epilogue has a form over `shape`.
 bool epilogue_fits(const KernelQuery& l, const EpilogueShape& shape);
 

@@ -324,14 +324,7 @@ void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const Vie
     step.template_arg(RuntimeName{combine_name(l.node())}).template_arg(RuntimeName{k == 0 ? prologue_name(l.node(), "Keep") : "Keep"});
     step.pointer(from).pointer(to);
     step.call().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
-    if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
-    else
-      step.params({{"outer", dim_arg(p.outer)},
-                   {"r", dim_arg(p.reduced)},
-                   {"inner", dim_arg(p.inner)},
-                   {"x_row", dim_arg(p.x_row)},
-                   {"x_outer", dim_arg(p.x_outer)},
-                   {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
+    step.params(pass_params(p, last ? p.y_outer : p.inner));
     const bool applied = last && l.node().epilogue && epilogue_fits(l, p.epilogue);
     if (applied) step.epilogue(l.epilogue(p.epilogue, step));
     step.emit();

@@ -40,16 +40,7 @@ void lower_fast_centred_matmul(KernelQuery& l) {
     if (l.has(i)) step.pointer(l.in(i));
     else step.null(ElementType::U8);
   }
-  step.params({{"m", dim_arg(p.m)},
-               {"n", dim_arg(p.n)},
-               {"k", dim_arg(p.k)},
-               {"lda", dim_arg(p.k)},
-               {"ldb", dim_arg(p.n)},
-               {"ldc", dim_arg(p.n)},
-               {"batch", dims_arg(p.batch)},
-               {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
-               {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
-               {"c_batch", dims_arg(result_strides(p))}});
+  step.params(stacked_matmul_args(p));
   step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
 }
 

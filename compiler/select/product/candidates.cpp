@@ -127,16 +127,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
     StepBuilder step = l.call("matmul");
     step.template_arg(tile.rows).template_arg(tile.vectors);
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);
-    step.params({{"m", dim_arg(p.m)},
-                 {"n", dim_arg(p.n)},
-                 {"k", dim_arg(p.k)},
-                 {"lda", dim_arg(p.k)},
-                 {"ldb", dim_arg(p.n)},
-                 {"ldc", dim_arg(p.n)},
-                 {"batch", dims_arg(p.batch)},
-                 {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
-                 {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
-                 {"c_batch", dims_arg(result_strides(p))}});
+    step.params(stacked_matmul_args(p));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
   });
 }

@@ -5,6 +5,8 @@
 //
 // where q' has the codes of q column by column, as unsigned numbers. MatMul may read a Transpose of w, and Gemm may take its place. A scale for
 // each column, or a single one, is repeated for blocks.
+//
+// Values of a that were quantised are left alone: the kernels would round them once more, to 16 bits.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -41,9 +43,18 @@ class Recogniser {
  private:
   const Node* producer(ValueId v) const { return v == kAbsent || definition_[v] < 0 ? nullptr : &graph_.node(definition_[v]); }
 
+  /// Whether it is, but for moves, the result of a DequantizeLinear.
+  bool was_quantised(ValueId v) const {
+    static constexpr std::string_view kMoves[] = {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+    const Node* source = producer(v);
+    while (source != nullptr && source->domain.empty() && std::ranges::find(kMoves, source->op) != std::end(kMoves))
+      source = producer(source->inputs[0]);
+    return source != nullptr && source->op == "DequantizeLinear";
+  }
+
   std::optional<Weights> weights_of(const Node& node) const {
     const Type& a = graph_[node.inputs[0]].type;
-    if (a.element != ElementType::F32 || a.rank() == 0) return std::nullopt;
+    if (a.element != ElementType::F32 || a.rank() == 0 || was_quantised(node.inputs[0])) return std::nullopt;
     bool transposed = false;
     if (node.is("Gemm")) {
       if (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1) return std::nullopt;

@@ -37,9 +37,11 @@ def bf16_weights(shape, axis, name):
 
 
 def quantised_weights(shape, axis, name):
-    codes, n = RANDOM.integers(-127, 128, shape).astype(np.int8), shape[axis]
-    constants = {".codes": codes, ".scale": (np.abs(values(n)) + np.float32(0.01)) / 100, ".zero": np.zeros(n, np.int8)}
-    return ([numpy_helper.from_array(v, name + k) for k, v in constants.items()], [h.make_node("DequantizeLinear", [name + k for k in constants], [name], axis=axis)])
+    """Not by DequantizeLinear: products by its weights have kernels of their own (tests/contrib/check_weight_only.py)."""
+    codes, along = RANDOM.integers(-127, 128, shape).astype(np.int8), [n if k == axis else 1 for k, n in enumerate(shape)]
+    constants = {".codes": codes, ".scale": (np.abs(values(*along)) + np.float32(0.01)) / 100}
+    return ([numpy_helper.from_array(v, name + k) for k, v in constants.items()],
+            [h.make_node("Cast", [name + ".codes"], [name + ".real"], to=onnx.TensorProto.FLOAT), h.make_node("Mul", [name + ".real", name + ".scale"], [name])])
 
 
 # What --narrow-weights=all stores: bytes of a weight.

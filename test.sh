@@ -99,7 +99,7 @@ stage "whole networks" script tests/zoo/run.sh  # every other one on two threads
 stage "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 stage "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
 stage "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
-stage "integer kernels to the bit" script tests/quantised/run.sh  # at -O0
+stage "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 stage "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 stage "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
 stage "threads" script tests/threads/run.sh  # at -O3
@@ -144,6 +144,7 @@ long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/r
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
 long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
+long_stage "integer kernels to the bit, 200 forms of each" script tests/quantised/run.sh build --all
 long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all

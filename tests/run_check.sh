@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a check in Python with the onnxc that was built; ends with 77 where Python lacks what it imports.
 #
-#   tests/run_check.sh CHECK.py MODULES [BUILD_FOLDER]      tests/run_check.sh tests/placement/check.py 'numpy, onnx' build
+#   tests/run_check.sh CHECK.py MODULES [BUILD_FOLDER [ARGUMENT...]]      tests/run_check.sh tests/placement/check.py 'numpy, onnx' build
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/env.sh
@@ -11,4 +11,4 @@ if ! "$ONNXC_PYTHON" -c "import $2" 2>/dev/null; then
   exit 77
 fi
 export ONNXC_EXECUTABLE="$build/onnxc" PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1
-exec "$ONNXC_PYTHON" "$1"
+exec "$ONNXC_PYTHON" "$1" "${@:4}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Each integer kernel in 200 random forms (forms.py), on what onnxc emits, against sums in numpy's 64 bits: equal to the bit.
+"""Each integer kernel in 60 or 200 random forms (forms.py), on what onnxc emits, against sums in numpy's 64 bits: equal to the bit.
 
-  check.py                  all kinds
+  check.py [--all]          all kinds, in 60 forms or 200
   check.py KIND [NUMBER]    one of them, or one of its forms, which its kind and number tell alone
 
 Many nodes are one model, and so one unit, and most products give their sums as they are: so kernels of one tile are built once. That the kernels which a kind is about are the ones that its nodes call is
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from forms import KINDS, Draw, Model  # noqa: E402
 from units import Unit, emit, judged_in_groups  # noqa: E402
 
-FORMS = 200
+FORMS, ALL_FORMS = 60, 200
 IN_MODEL = 100  # forms
 KERNELS = {"dense": "conv_quads", "pointwise": "gemm_quads", "grouped": "conv_quads", "depthwise": "depthwise_bytes", "stem": "conv_quads_planar",
            "matmul": "gemm_quads", "values": "matmul_quads", "greatest": "max_pool_bytes", "average": "sum_bytes_(?:last|middle)"}
@@ -71,7 +71,7 @@ def main(names, numbers):
         faults += found
         for fault in found:
             print(f"FAILED {fault}", flush=True)
-    for name in KERNELS.keys() & names if len(numbers) == FORMS else ():
+    for name in KERNELS.keys() & names if len(numbers) > 1 else ():
         for fault in unreached(name):
             faults.append(fault)
             print(f"FAILED {fault}", flush=True)
@@ -80,9 +80,9 @@ def main(names, numbers):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
-        sys.exit(main(list(KINDS), range(FORMS)))
+    if sys.argv[1:] in ([], ["--all"]):
+        sys.exit(main(list(KINDS), range(ALL_FORMS if sys.argv[1:] else FORMS)))
     if len(sys.argv) > 3 or sys.argv[1] not in KINDS or (len(sys.argv) == 3 and not sys.argv[2].isdigit()):
         print(f"check.py [KIND [NUMBER]]; kinds: {', '.join(KINDS)}", file=sys.stderr)
         sys.exit(2)
-    sys.exit(main([sys.argv[1]], [int(sys.argv[2])] if len(sys.argv) == 3 else range(FORMS)))
+    sys.exit(main([sys.argv[1]], [int(sys.argv[2])] if len(sys.argv) == 3 else range(ALL_FORMS)))

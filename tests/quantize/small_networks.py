@@ -71,12 +71,12 @@ def runtime(path, optimised=True):
     return ort.InferenceSession(path if isinstance(path, bytes) else str(path), options, providers=["CPUExecutionProvider"])
 
 
-def run_onnxc(path, feed):
+def run_onnxc(path, feed, *options):
     """The first output, by code that onnxc emits."""
     with tempfile.TemporaryDirectory() as folder:
         for k, (name, value) in enumerate(feed.items()):
             (Path(folder) / f"input_{k}.pb").write_bytes(numpy_helper.from_array(value, name).SerializeToString())
-        done = subprocess.run([ONNXC, "run", str(path), "--data", folder, "--output", f"{folder}/out"], capture_output=True, text=True)
+        done = subprocess.run([ONNXC, "run", str(path), "--data", folder, "--output", f"{folder}/out", *options], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr[-700:] + done.stdout[-300:])
         return numpy_helper.to_array(onnx.load_tensor(f"{folder}/out/output_0.pb"))

@@ -80,6 +80,9 @@ StepBuilder& StepBuilder::optional_tensor(int input) {
   call_.args.emplace_back(AbsentArg{});
   return *this;
 }
+StepBuilder& StepBuilder::optional_pointer(int input, ElementType element) {
+  return lowering_.has(input) ? pointer(lowering_.in(input)) : null(element);
+}
 StepBuilder& StepBuilder::dim(Dim value) {
   call_.args.emplace_back(DimArg{value});
   return *this;

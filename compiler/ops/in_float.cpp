@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/ops/tensor/moves.h"
+
 namespace onnxc {
 
 ValueId cast_to(GraphBuilder& b, ValueId value, ElementType type) {
@@ -36,8 +38,8 @@ std::optional<std::vector<ValueId>> compute_in_float(GraphBuilder& b, const Node
 namespace {
 
 constexpr std::string_view kProducts[] = {"Conv", "Einsum", "MatMul"};
-constexpr std::string_view kMovers[] = {"Concat", "DepthToSpace", "Expand",       "Flatten", "Gather", "Identity",  "Pad",      "Reshape",
-                                        "Slice",  "Split",        "SpaceToDepth", "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+/// Besides those for which only_moves holds.
+constexpr std::string_view kMovers[] = {"Concat", "Pad", "Split"};
 /// Their results are operands, or negated ones, which need no rounding.
 constexpr std::string_view kKeepers[] = {"Abs", "Clip", "Max", "MaxPool", "Min", "Neg", "Relu", "Where"};
 
@@ -46,13 +48,15 @@ bool is_among(const std::string_view (&list)[n], const Node& node) {
   return std::ranges::find(list, node.op) != std::end(list);
 }
 
+bool moves(const Node& node) { return only_moves(node) || is_among(kMovers, node); }
+
 bool is_computed_in_float(const Graph& graph, const Node& node, const Rounded& rounded) {
   const auto has_half = [&](const std::vector<ValueId>& values) {
     return std::ranges::any_of(values, [&](ValueId v) { return v != kAbsent && is_half(graph[v].type.element); });
   };
   if (node.is_map() || !node.domain.empty() || !node.regions.empty() || node.op == "Cast") return false;
   if (!has_half(node.inputs) && !has_half(node.outputs)) return false;
-  if (is_among(kMovers, node)) return rounded.contains(node.input(0));
+  if (moves(node)) return rounded.contains(node.input(0));
   const Operator* op = find_operator(node);
   return op != nullptr && (op->express != nullptr || is_among(kProducts, node) || node.op == "MaxPool");
 }
@@ -71,7 +75,7 @@ std::optional<std::vector<ValueId>> compute_rounded(GraphBuilder& b, const Node&
   std::size_t outputs = node.outputs.size();
   while (outputs > 1 && node.outputs[outputs - 1] == kAbsent) --outputs;
   std::vector<ValueId> results = b.ops(node.full_op(), std::move(inputs), static_cast<int>(outputs), node.attributes);
-  const bool keeps = is_among(kMovers, node) || is_among(kKeepers, node);
+  const bool keeps = moves(node) || is_among(kKeepers, node);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const ValueId y = node.outputs[i];
     const ElementType type = y == kAbsent ? ElementType::Undefined : b.type(y).element;

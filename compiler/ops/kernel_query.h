@@ -225,6 +225,8 @@ class StepBuilder {
   StepBuilder& enumerator(std::string type, std::string value) { return arg(EnumArg{std::move(type), std::move(value)}); }
   /// A null pointer. `element` is needed if the parameter takes pointers of several types.
   StepBuilder& null(ElementType element = ElementType::Undefined) { return arg(NullArg{element}); }
+  /// Input i, row-major, or null if it is absent.
+  StepBuilder& optional_pointer(int input, ElementType element = ElementType::Undefined);
   StepBuilder& number(double value, ElementType type = ElementType::F32);
   StepBuilder& epilogue(EpilogueArg e);
   StepBuilder& form(FormArg f);

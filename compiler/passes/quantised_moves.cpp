@@ -1,7 +1,6 @@
 // Operators that only move values, or take the greatest of several, do so on bytes: they commute with QuantizeLinear and DequantizeLinear of one scale.
-#include <algorithm>
-
 #include "compiler/ops/quant/linear.h"
+#include "compiler/ops/tensor/moves.h"
 #include "compiler/passes/quantised_rules.h"
 
 namespace onnxc {
@@ -45,11 +44,7 @@ std::optional<std::vector<ValueId>> pad(QuantisedGraph& g, GraphBuilder& b, cons
 
 }  // namespace
 
-bool moves_values(const Node& node) {
-  static constexpr std::string_view kMovers[] = {"Reshape",      "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "DepthToSpace",
-                                                 "SpaceToDepth", "MaxPool", "Identity",  "Gather",  "Expand",    "Tile"};
-  return node.domain.empty() && node.outputs.size() == 1 && std::ranges::find(kMovers, node.op) != std::end(kMovers);
-}
+bool moves_values(const Node& node) { return only_moves(node) || (node.is("MaxPool") && node.outputs.size() == 1); }
 
 std::optional<std::vector<ValueId>> move_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   if (!node.domain.empty()) return std::nullopt;

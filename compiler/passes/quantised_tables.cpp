@@ -6,6 +6,7 @@
 // of the function, so that HardSwish and SiLU as quantisers write them are one table each.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "compiler/ops/quant/linear.h"
@@ -110,14 +111,14 @@ class Function {
   }
   bool add(ValueId v) {
     order_.push_back(v);
-    seen_[v] = true;
+    seen_.insert(v);
     return true;
   }
 
   QuantisedGraph& g_;
   ValueId root_ = kAbsent;
   std::vector<ValueId> order_;  ///< in an order in which they can be computed
-  std::map<ValueId, bool> seen_;
+  std::set<ValueId> seen_;
   int steps_ = 0;
   bool is_function_ = false, is_costly_ = false;
 };

@@ -14,6 +14,7 @@
 #include "contract/quads.hpp"
 #include "quad_tile.hpp"
 #include "strided.hpp"
+#include "sum_bytes.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -48,19 +49,6 @@ ONNXC_INLINE void pack_quad_panel(const uint8_t* b, int64_t ldb, int64_t k, int6
       sums[j] = dot(sums[j], ones, quads);
     }
   }
-}
-
-/// The sum of n bytes.
-ONNXC_INLINE int32_t sum_of_bytes(const uint8_t* x, int64_t n) {
-  constexpr int64_t kBytes = 4 * Vec::width;
-  IntVec sums = IntVec::all(0);
-  int64_t i = 0;
-  for (; i + kBytes <= n; i += kBytes) sums = dot(sums, load_whole(reinterpret_cast<const int32_t*>(x + i)).lanes, IntVec::all(0x01010101));
-  int32_t lanes[Vec::width], total = 0;
-  onnxc::store(Whole<int32_t>{sums}, lanes);
-  for (const int32_t lane : lanes) total += lane;
-  for (; i < n; ++i) total += x[i];
-  return total;
 }
 
 }  // namespace detail

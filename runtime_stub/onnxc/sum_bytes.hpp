@@ -12,29 +12,36 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
+namespace detail {
+
+/// The sum of n bytes.
+ONNXC_INLINE int32_t sum_of_bytes(const uint8_t* x, int64_t n) {
+  constexpr int64_t kBytes = 4 * Vec::width;
+  const IntVec ones = IntVec::all(0x01010101);
+  IntVec sums[2] = {IntVec::all(0), IntVec::all(0)};
+  int64_t i = 0;
+  for (; i + 2 * kBytes <= n; i += 2 * kBytes) {
+    ONNXC_UNROLL for (int u = 0; u < 2; ++u) sums[u] = dot(sums[u], load_bytes(x + i + u * kBytes), ones);
+  }
+  if (i + kBytes <= n) {
+    sums[0] = dot(sums[0], load_bytes(x + i), ones);
+    i += kBytes;
+  }
+  int32_t lanes[Vec::width], total = 0;
+  onnxc::store(Whole<int32_t>{sums[0] + sums[1]}, lanes);
+  for (const int32_t lane : lanes) total += lane;
+  for (; i < n; ++i) total += x[i];
+  return total;
+}
+
+}  // namespace detail
+
 /// y[o] = epilogue(sum of x[o * x_row + i] over i in [0, r)).
 template <class Y, class Epi = Epilogue<Keep>>
 void sum_bytes_last(Share share, const uint8_t* x, Y* y, ReduceParams p, Epi epi = {}) {
-  constexpr int64_t kBytes = 4 * Vec::width;
-  const IntVec ones = IntVec::all(0x01010101);
   const auto [first, last] = share.slice(p.outer);
-  for (int64_t o = first; o < last; ++o) {
-    const uint8_t* const row = x + o * p.x_row;
-    IntVec sums[2] = {IntVec::all(0), IntVec::all(0)};
-    int64_t i = 0;
-    for (; i + 2 * kBytes <= p.r; i += 2 * kBytes) {
-      ONNXC_UNROLL for (int u = 0; u < 2; ++u) sums[u] = dot(sums[u], detail::load_bytes(row + i + u * kBytes), ones);
-    }
-    if (i + kBytes <= p.r) {
-      sums[0] = dot(sums[0], detail::load_bytes(row + i), ones);
-      i += kBytes;
-    }
-    int32_t lanes[Vec::width], total = 0;
-    onnxc::store(Whole<int32_t>{sums[0] + sums[1]}, lanes);
-    for (const int32_t lane : lanes) total += lane;
-    for (; i < p.r; ++i) total += row[i];
-    detail::finish_sums(epi, IntVec::all(total), 0, o, y + o, int64_t{1});
-  }
+  for (int64_t o = first; o < last; ++o)
+    detail::finish_sums(epi, IntVec::all(detail::sum_of_bytes(x + o * p.x_row, p.r)), 0, o, y + o, int64_t{1});
 }
 
 /// y[o * y_outer + j] = epilogue(sum of x[o * x_outer + i * x_row + j] over i in [0, r)), j in [0, inner).

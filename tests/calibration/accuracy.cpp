@@ -2,20 +2,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/calibration/message.h"
 #include "tests/codegen/compile_and_run.h"
 #include "tools/driver/files.h"
 
 namespace onnxc {
 namespace {
 
-std::string message(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.diagnostics().front().text();
-  }
-  return "no error";
-}
+using test::message;
 
 TEST_CASE("labels are read from a text", "[calibration]") {
   const test::TemporaryFolder folder;

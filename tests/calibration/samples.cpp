@@ -5,11 +5,14 @@
 
 #include <cmath>
 
+#include "tests/calibration/message.h"
 #include "tests/codegen/compile_and_run.h"
 #include "tools/calibration/npy_file.h"
 
 namespace onnxc {
 namespace {
+
+using test::message;
 
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data, const std::string& fortran = "False") {
   const std::string header = "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
@@ -18,14 +21,6 @@ std::string npy(const std::string& descr, const std::string& shape, const std::s
 template <class T>
 std::string raw(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-std::string message(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.diagnostics().front().text();
-  }
-  return "no error";
 }
 
 TEST_CASE("arrays of either order of axes and bytes", "[calibration]") {

@@ -1,6 +1,7 @@
 #include "tools/onnxc/commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -198,6 +199,21 @@ void add_tune(CLI::App& app, std::function<int()>& command) {
   });
 }
 
+/// An option that takes one of these names; without it, `value` stays.
+template <class E>
+void add_choice(CLI::App& command, const char* option, E& value, const std::vector<std::pair<std::string, E>>& names, const char* help) {
+  std::vector<std::string> list;
+  std::string usual;
+  for (const auto& [name, choice] : names) {
+    list.push_back(name);
+    if (choice == value) usual = name;
+  }
+  command.add_option(option, value, help)
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
+      ->type_name(fmt::format("{{{}}}", fmt::join(list, ",")))
+      ->default_str(usual);
+}
+
 void add_quantize(CLI::App& app, std::function<int()>& command) {
   struct Quantize {
     QuantizeOptions options;
@@ -215,30 +231,24 @@ void add_quantize(CLI::App& app, std::function<int()>& command) {
                       "Samples of what the model will see, a hundred or so: a folder with test_data_set_N or with .pb files, FILE.npz with "
                       "an array for each input, or "
                       "FILE.npy for a model of one input. Required by --format qdq, and makes the others more exact");
-  const std::map<std::string, QuantizedForm> forms{{"qdq", QuantizedForm::Qdq},
-                                                   {"dynamic", QuantizedForm::Dynamic},
-                                                   {"weights8", QuantizedForm::Weights8},
-                                                   {"weights4", QuantizedForm::Weights4}};
-  quantize
-      .add_option("--format", options.form,
-                  "qdq (integers throughout, scales from the samples: fastest), dynamic (inputs of layers are quantised as they come: for "
-                  "transformers), weights8 or "
-                  "weights4 (smaller weights, arithmetic in floats)")
-      ->transform(CLI::CheckedTransformer(forms, CLI::ignore_case).description(""))
-      ->type_name("{qdq,dynamic,weights8,weights4}")
-      ->default_str("qdq");
-  const std::map<std::string, RangeMethod> methods{{"minmax", RangeMethod::MinMax},
-                                                   {"percentile", RangeMethod::Percentile},
-                                                   {"entropy", RangeMethod::Entropy},
-                                                   {"mse", RangeMethod::Mse}};
-  quantize
-      .add_option("--method", options.method,
-                  "What of a value's range is kept: minmax (all), percentile (all but the outermost, see --percentile), entropy (where "
-                  "codes keep most information) or mse "
-                  "(where the squared error is least)")
-      ->transform(CLI::CheckedTransformer(methods, CLI::ignore_case).description(""))
-      ->type_name("{minmax,percentile,entropy,mse}")
-      ->default_str("mse");
+  add_choice<QuantizedForm>(
+      quantize, "--format", options.form,
+      {{"qdq", QuantizedForm::Qdq},
+       {"dynamic", QuantizedForm::Dynamic},
+       {"weights8", QuantizedForm::Weights8},
+       {"weights4", QuantizedForm::Weights4}},
+      "qdq (integers throughout, scales from the samples: fastest), dynamic (inputs of layers are quantised as they come: for "
+      "transformers), weights8 or "
+      "weights4 (smaller weights, arithmetic in floats)");
+  add_choice<RangeMethod>(
+      quantize, "--method", options.method,
+      {{"minmax", RangeMethod::MinMax},
+       {"percentile", RangeMethod::Percentile},
+       {"entropy", RangeMethod::Entropy},
+       {"mse", RangeMethod::Mse}},
+      "What of a value's range is kept: minmax (all), percentile (all but the outermost, see --percentile), entropy (where "
+      "codes keep most information) or mse "
+      "(where the squared error is least)");
   quantize.add_option("--percentile", options.percentile, "How many percent of the numbers --method percentile keeps")
       ->capture_default_str()
       ->check(CLI::Range(50.0, 100.0));

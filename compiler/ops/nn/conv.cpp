@@ -76,8 +76,7 @@ void lower_scalar_conv(KernelQuery& l, int64_t outside) {
   StepBuilder step = l.call("scalar_conv");
   step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
                                           y.extents[0]);
-  if (l.has(2)) step.pointer(l.in(2));
-  else step.null(y.element);
+  step.optional_pointer(2, y.element);
   NamedArgs params{{"strides", dims_arg(window.strides)},
                    {"dilations", dims_arg(window.dilations)},
                    {"pads", dims_arg(window.pads_begin)},

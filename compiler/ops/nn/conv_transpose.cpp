@@ -93,8 +93,7 @@ void lower_reference(KernelQuery& l) {
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
   step.template_arg(y.element).tensor(y).tensor(x).tensor(w);
-  if (l.has(2)) step.pointer(l.in(2));
-  else step.null();
+  step.optional_pointer(2);
   step.params({{"strides", dims_arg(window.strides)},
                {"dilations", dims_arg(window.dilations)},
                {"pads", dims_arg(window.pads_begin)},

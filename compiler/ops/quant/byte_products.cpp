@@ -67,10 +67,8 @@ void evaluate_conv(Evaluation& e) {
   scalar::conv(e.out<int32_t>(), e.in<uint8_t>(0), e.in<int8_t>(1), start_of(e), scalar_conv_params(e, outside(e.node())));
 }
 void evaluate_matmul(Evaluation& e) {
-  const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), to_extents(e.output(0).shape));
-  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
-  for (Dim d : p.batch) params.m *= d.value();
-  scalar::matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<int8_t>(1).data, params, start_of(e));
+  scalar::matmul(e.out<int32_t>().data, e.in<uint8_t>(0).data, e.in<int8_t>(1).data, scalar_matmul_params(e, to_extents(e.output(0).shape)),
+                 start_of(e));
 }
 
 void infer_centred(Inference& n) {
@@ -92,10 +90,7 @@ void lower_centred(KernelQuery& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_centred_matmul");
   step.pointer(y).pointer(a).pointer(b);
-  for (int i : {2, 3}) {
-    if (l.has(i)) step.pointer(l.in(i));
-    else step.null(ElementType::U8);
-  }
+  for (int i : {2, 3}) step.optional_pointer(i, ElementType::U8);
   step.params(scalar_matmul_args(p)).macs(element_count(y.extents) * p.k).emit();
   l.apply_epilogue(y);
 }
@@ -104,14 +99,8 @@ void lower_scalar_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_matmul");
-  step.pointer(y)
-      .pointer(a)
-      .pointer(w)
-      .params({{"m", dim_arg(p.m * element_count(p.batch))}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}})
-      .macs(element_count(y.extents) * p.k);
-  if (l.has(2)) step.pointer(l.in(2));
-  else step.null(ElementType::I32);
-  step.emit();
+  step.pointer(y).pointer(a).pointer(w).params(scalar_matmul_args(p)).optional_pointer(2, ElementType::I32);
+  step.macs(element_count(y.extents) * p.k).emit();
 }
 
 bool is_fast(KernelQuery& l) { return l.optimise() && has_fast_byte_product(l.graph(), l.node()); }

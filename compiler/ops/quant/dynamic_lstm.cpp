@@ -126,23 +126,6 @@ ValueId without_unused_steps(GraphBuilder& b, const Node& node, ValueId x, Value
   return b.op("Where", {is_used, x, b.number(ElementType::F32, 0)});
 }
 
-/// The sums of products of bytes x - x_zero [steps, batch, width] and w - zero. Weights whose differences from their zero points are no i8 are
-/// multiplied as i8, 128 less, and the rows' sums of x - x_zero take away what these lack:
-///
-///   (x - x_zero) (w - zero) = (x - x_zero) w - zero * the sum of (x - x_zero)
-ValueId product_of_x(GraphBuilder& b, ValueId x, ValueId x_zero, ValueId w, ValueId zero) {
-  if (const auto product = byte_matmul(b, {x, x_zero}, {w, zero})) return *product;
-  if (const auto product = byte_matmul(b, {x, x_zero}, {as_signed(b, w), kAbsent})) {
-    // Exact in f32: byte_matmul refuses weights of so many rows that such a sum would reach 2^24.
-    const ValueId sums = b.op("ReduceSum", {cast_to(b, x, ElementType::F32), b.integers({-1})});
-    const auto width = static_cast<double>(b.extents(w)[0].value());
-    const ValueId of_zeros = b.op("Mul", {cast_to(b, x_zero, ElementType::I32), b.number(ElementType::I32, width)});
-    const ValueId rows = b.op("Sub", {cast_to(b, sums, ElementType::I32), of_zeros});
-    return b.op("Sub", {*product, b.op("Mul", {rows, cast_to(b, as_signed(b, zero), ElementType::I32)})});
-  }
-  return integer_matmul(b, {x, x_zero}, {w, zero});
-}
-
 ValueId bias_of(GraphBuilder& b, ValueId both, int64_t columns) {
   const auto half = [&](int64_t first) {
     return b.op("Slice", {both, b.integers({first}), b.integers({first + columns}), b.integers({1})});
@@ -158,7 +141,7 @@ std::optional<std::vector<ValueId>> decompose_dynamic_lstm(GraphBuilder& b, cons
   };
   const ValueId used = node.has_input(4) ? without_unused_steps(b, node, node.input(0), node.input(4)) : node.input(0);
   const std::vector<ValueId> q = b.ops("DynamicQuantizeLinear", {used}, 3);
-  const ValueId sums = product_of_x(b, q[0], q[2], beside(b, node.input(1)), of_w(9));
+  const ValueId sums = integer_matmul(b, {q[0], q[2]}, {beside(b, node.input(1)), of_w(9)});
   ValueId x = b.op("Mul", {cast_to(b, sums, ElementType::F32), b.op("Mul", {q[1], of_w(8)})});
   if (node.has_input(3)) x = b.op("Add", {x, bias_of(b, node.input(3), columns)});
 

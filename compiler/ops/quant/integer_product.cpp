@@ -31,17 +31,16 @@ ValueId centre(GraphBuilder& b, const Centred& x, ElementType type) {
   return x.zero == kAbsent ? value : b.op("Sub", {value, cast_to(b, x.zero, type)});
 }
 
-/// weights - zero| of a constant tensor. Empty if it is not constant. The zero point has one element, or one for each index along `axis`.
-std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w, std::size_t axis) {
+/// weights - zero| of a constant tensor. Empty if it is not constant. The zero point has one element, or one for each output channel.
+std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w) {
   const TensorData* values = graph.constant(w.value);
   const TensorData* zero = graph.constant(w.zero);
   if (values == nullptr || (w.zero != kAbsent && zero == nullptr)) return std::nullopt;
   std::vector<double> list = to_doubles(*values), zeros = zero != nullptr ? to_doubles(*zero) : std::vector<double>{0};
-  std::size_t inner = 1;
-  for (std::size_t k = axis + 1; k < values->shape.size(); ++k) inner *= static_cast<std::size_t>(values->shape[k]);
-  const auto channels = static_cast<std::size_t>(values->shape[axis]);
+  const auto channels = static_cast<std::size_t>(values->shape[0]);
+  const std::size_t inner = list.size() / channels;
   if (zeros.size() != 1 && zeros.size() != channels) return std::nullopt;
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = std::abs(list[i] - zeros[zeros.size() == 1 ? 0 : i / inner % channels]);
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = std::abs(list[i] - zeros[zeros.size() == 1 ? 0 : i / inner]);
   return list;
 }
 
@@ -196,6 +195,11 @@ ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& righ
 
 namespace {
 
+int64_t group_of(const std::map<std::string, Attribute>& attributes) {
+  const auto group = attributes.find("group");
+  return group == attributes.end() ? 1 : std::get<int64_t>(group->second);
+}
+
 /// The cuts along the input channels of a convolution. Empty if f32 is not exact.
 std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred& w, bool grouped, const TensorData* bias) {
   Graph& graph = b.graph();
@@ -208,7 +212,7 @@ std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred&
     const auto list = to_doubles(*bias);
     for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = std::abs(list[m]) / most;
   }
-  const auto list = magnitudes(graph, w, 0);
+  const auto list = magnitudes(graph, w);
   const double each = list ? 0 : largest(b, graph, w) * static_cast<double>(taps);
   std::vector<int64_t> ends = cuts(channels, std::move(sums), kExact / most, [&](int64_t c, std::vector<double>& next) {
     for (std::size_t m = 0; m < next.size(); ++m) {
@@ -230,8 +234,8 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
                                  ValueId bias) {
   const Extents shape = b.extents(w.value);
   if (!is_static(shape) || shape.size() < 3 || shape.size() > 4 || element_count(shape).value() == 0) return std::nullopt;
-  const auto group = attributes.find("group");
-  if (group != attributes.end() && !has_byte_groups(shape, std::get<int64_t>(group->second))) return std::nullopt;
+  const int64_t group = group_of(attributes);
+  if (!has_byte_groups(shape, group)) return std::nullopt;
   const auto channels = static_cast<std::size_t>(shape[0].value());
   const auto bytes = byte_weights(b.graph(), w, static_cast<std::size_t>(element_count(shape).value()) / channels, channels);
   if (!bytes) return std::nullopt;
@@ -245,9 +249,8 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
   const Centred image = as_unsigned(b, x);
   std::vector<int64_t> dims;
   for (Dim d : shape) dims.push_back(d.value());
-  const bool depthwise = shape[1] == Dim(1) && group != attributes.end() && std::get<int64_t>(group->second) == shape[0].value();
-  const bool one_group = group == attributes.end() || std::get<int64_t>(group->second) == 1;
-  if (!bytes->zeros.empty() && !depthwise && !one_group) return std::nullopt;
+  const bool depthwise = dims[1] == 1 && group == dims[0];
+  if (!bytes->zeros.empty() && group != 1 && !depthwise) return std::nullopt;
   attributes["outside"] = outside;
   const ValueId sums =
       b.op("onnxc.ByteConv", {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
@@ -255,7 +258,7 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
   if (bytes->zeros.empty()) return sums;
   // What is still to be subtracted from each weight meets the sum of a window.
   std::vector<int64_t> ones_shape = dims, along_channels(dims.size() - 1, 1);
-  if (one_group) ones_shape[0] = 1;
+  if (group == 1) ones_shape[0] = 1;
   int64_t count = 1;
   for (const int64_t extent : ones_shape) count *= extent;
   const std::vector<int8_t> ones(static_cast<std::size_t>(count), 1);
@@ -269,8 +272,7 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
 
 ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
   if (const auto product = byte_conv(b, x, w, attributes, bias)) return *product;
-  const auto group = attributes.find("group");
-  const bool grouped = group != attributes.end() && std::get<int64_t>(group->second) != 1;
+  const bool grouped = group_of(attributes) != 1;
   const TensorData* known = b.graph().constant(bias);
   std::vector<int64_t> ends;
   if (known != nullptr) ends = conv_cuts(b, x, w, grouped, known);

@@ -103,10 +103,8 @@ void lower_matmul_nbits(KernelQuery& l) {
   const Dim m = floor_div(element_count(y.extents), n);
   StepBuilder step = l.call("matmul_nbits");
   step.template_arg(node.integer("bits", 4)).pointer(y).pointer(a).pointer(w).pointer(scales);
-  if (l.has(3)) step.pointer(l.in(3));
-  else step.null();
-  if (l.has(5)) step.pointer(l.in(5));
-  else step.null(type);
+  step.optional_pointer(3);
+  step.optional_pointer(5, type);
   step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
   step.macs(m * (n * k)).emit();
   l.apply_epilogue(y);

@@ -279,19 +279,14 @@ void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& ste
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
   const bool is_lstm = kind.op == "LSTM";
-  const auto optional = [&](int i) {
-    if (l.has(i)) step.pointer(l.in(i));
-    else step.null(type);
-  };
   step.pointer(l.out(0)).pointer(l.out(1));
   if (is_lstm) step.pointer(l.out(2));
   step.pointer(l.in(0)).pointer(r);
-  if (kind.op == "GRU") optional(2);
-  if (is_lstm) optional(6);
-  optional(4);
-  if (is_lstm) optional(5);
-  if (l.has(3)) step.pointer(l.in(3));
-  else step.null();
+  if (kind.op == "GRU") step.optional_pointer(2, type);
+  if (is_lstm) step.optional_pointer(6, type);
+  step.optional_pointer(4, type);
+  if (is_lstm) step.optional_pointer(5, type);
+  step.optional_pointer(3);
   auto params = params_of(l, kind);
   params.insert(params.end(), scales.begin(), scales.end());
   step.pointer(l.workspace("gates", type, x[1] * (4 * hidden)));

@@ -65,12 +65,6 @@ void check_position(Inference& n, int i) {
   n.unify(element_count(n.extents(i)), 1, "the position");
 }
 
-/// Adds a pointer to the position, or a null pointer.
-void position(KernelQuery& l, StepBuilder& step, int i) {
-  if (l.has(i)) step.pointer(l.in(i));
-  else step.null(ElementType::I64);
-}
-
 Type holding(Type type, const Type& next) {
   generalise_nested(type, next);
   return type;
@@ -118,7 +112,7 @@ void lower_insert(KernelQuery& l) {
   const PointerArg y = l.out_object(0);
   StepBuilder step = l.call("sequence_insert");
   step.heap().pointer(y).pointer(x).arg(element_number(item.element)).tensor(item);
-  position(l, step, 2);
+  step.optional_pointer(2, ElementType::I64);
   step.emit();
 }
 
@@ -131,7 +125,7 @@ void lower_erase(KernelQuery& l) {
   const PointerArg x = l.object(0), y = l.out_object(0);
   StepBuilder step = l.call("sequence_erase");
   step.heap().pointer(y).pointer(x);
-  position(l, step, 1);
+  step.optional_pointer(1, ElementType::I64);
   step.emit();
 }
 
@@ -188,7 +182,7 @@ void lower_split_to_sequence(KernelQuery& l) {
   const PointerArg y = l.out_object(0);
   StepBuilder step = l.call("split_to_sequence");
   step.heap().pointer(y).tensor(x);
-  position(l, step, 1);
+  step.optional_pointer(1, ElementType::I64);
   const Dim parts = !l.has(1) ? Dim(0) : l.extents(1).empty() ? Dim(-1) : l.extents(1)[0];
   step.params({{"elem_type", element_number(x.element)},
                {"axis", dim_arg(axis)},

@@ -7,6 +7,13 @@
 #include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
+
+bool only_moves(const Node& node) {
+  static constexpr std::string_view kMovers[] = {"DepthToSpace", "Expand",       "Flatten", "Gather", "Identity",  "Reshape",
+                                                 "Slice",        "SpaceToDepth", "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+  return node.domain.empty() && node.outputs.size() == 1 && std::ranges::find(kMovers, node.op) != std::end(kMovers);
+}
+
 namespace {
 
 /// A move over memory: one loop for each axis, in elements.

@@ -13,6 +13,9 @@
 
 namespace onnxc {
 
+/// Whether the node's only output has values of its first input alone, each as it is.
+bool only_moves(const Node& node);
+
 struct Move {
   static constexpr int kFill = -1;
   /// One loop of the copy: the axis that it walks on either side, or -1 if that side does not move.

@@ -36,10 +36,7 @@ void lower_fast_centred_matmul(KernelQuery& l) {
   StepBuilder step = l.call("matmul_quads");
   step.template_arg(tile.rows).template_arg(tile.vectors);
   step.pointer(a).pointer(b).pointer(y).pointer(panel);
-  for (int i : {2, 3}) {
-    if (l.has(i)) step.pointer(l.in(i));
-    else step.null(ElementType::U8);
-  }
+  for (int i : {2, 3}) step.optional_pointer(i, ElementType::U8);
   step.params(stacked_matmul_args(p));
   step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
 }

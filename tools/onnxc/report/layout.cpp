@@ -1,7 +1,6 @@
 #include "tools/onnxc/report/layout.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <map>
@@ -11,6 +10,7 @@
 #include "compiler/support/error.h"
 #include "tools/driver/files.h"
 #include "tools/driver/process.h"
+#include "tools/driver/temporary_folder.h"
 
 namespace onnxc {
 namespace {
@@ -21,23 +21,6 @@ constexpr double kPoints = 72;               // in an inch, dot's unit
 constexpr double kSeconds = 20;              // the time limit for dot
 constexpr std::size_t kMostForDot = 2000;    // edges; for more, dot can take minutes
 constexpr std::size_t kMostForCurves = 800;  // edges; for more, routing takes most of the time
-
-/// A temporary folder.
-struct Scratch {
-  fs::path path;
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "onnxc-layout-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorKind::Io, fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
-    path = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};
 
 /// Nodes have numbers for names, so nothing of a model reaches dot. The limits on its iterations hardly affect the
 /// picture; without them, dot can be very slow for some hundred nodes.
@@ -95,8 +78,8 @@ std::optional<Layout> read_plain(const Diagram& diagram, const std::string& plai
 
 std::optional<Layout> lay_out_with_dot(const Diagram& diagram, std::string& remark) {
   if (diagram.edges.size() > kMostForDot) return std::nullopt;  // no remark: nothing is missing
-  const Scratch scratch;
-  const fs::path source = scratch.path / "graph.dot", plain = scratch.path / "graph.plain";
+  const TemporaryFolder scratch;
+  const fs::path source = scratch.path() / "graph.dot", plain = scratch.path() / "graph.plain";
   write_file(source, dot_text(diagram));
   try {
     const ProcessResult result = run_process({"dot", "-Tplain", "-o", plain.string(), source.string()}, kSeconds);

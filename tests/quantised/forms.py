@@ -226,6 +226,12 @@ def values(model, d, owner):
     batch, kinds = d.one([], [2], [2, 3]), [np.dtype(d.one(np.uint8, np.uint8, np.int8)) for _ in range(2)]
     a, b = d.bytes([*batch, rows, k], kinds[0]), d.bytes([*(batch if d.chance(0.7) else [1] * len(batch)), k, columns], kinds[1])
     zeros = [d.zero(kind) for kind in kinds]
+    if d.chance(0.1):  # sums of nothing, which are quantised
+        scale, zero = np.asarray(0.5, F), np.asarray(7, kinds[0])
+        nothing = [np.zeros([*batch, rows, 0], kinds[0]), np.zeros([*batch, 0, columns], kinds[1])]
+        operands = [name for x, z in zip(nothing, zeros) for name in (model.input(x), model.constant(scale), model.constant(z))]
+        y = model.node("QLinearMatMul", *operands, model.constant(scale), model.constant(zero))
+        return model.output(y, np.full([*batch, rows, columns], zero), owner)
     sums = (a.astype(np.int64) - int(zeros[0])) @ (b.astype(np.int64) - int(zeros[1]))
     y = model.node("MatMulInteger", model.input(a), model.input(b), *map(model.constant, zeros))
     return model.output(y, sums.astype(np.int32), owner)

@@ -35,7 +35,7 @@ remember() {  # NAME STATUS SECONDS
     *) results+=("FAILED   $1 (exit status $2)"); failed=1 ;;
   esac
 }
-# beside NAME COMMAND...: begins a stage that takes one processor most of its time, beside at most one other; `join` waits for all such and shows what they wrote.
+# beside NAME COMMAND...: begins a stage beside at most one other; `join` waits for all such and shows what they wrote.
 besides=() beside_output="$(mktemp -d)"
 trap 'rm -rf "$beside_output"' EXIT
 beside() {
@@ -73,6 +73,11 @@ sanitized() {
 }
 on_sanitized() { ONNXC_BUILD=build-asan "$@"; }  # what `sanitized` built
 
+optimised_kernels() {  # the kernels' tests as users build kernels, in a build folder of their own
+  cmake --preset release -B build-kernels -DONNXC_BUILD_TESTS=ON -DONNXC_KERNEL_TESTS_LEVEL=-O3 >/dev/null &&
+    cmake --build build-kernels --target onnxc_kernel_tests -j "$jobs" && build-kernels/onnxc_kernel_tests
+}
+
 kernel_benchmarks() {  # each runs for a moment; times are not looked at
   cmake --build --preset release --target kernel_bench -j "$jobs" && ! build/kernel_bench --benchmark_min_time=0.001 | grep 'ERROR OCCURRED'
 }
@@ -96,29 +101,32 @@ stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
 stage "whole networks" script tests/zoo/run.sh  # every other one on two threads and at -O1, the others at -O3; --all: each on one and on two, and all there are
-stage "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
-stage "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
-stage "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
-stage "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
-stage "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
-stage "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
-stage "threads" script tests/threads/run.sh  # at -O3
-stage "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
-stage "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
-# Each of these takes one processor most of its time. The longest come first.
+# Most of these take one processor most of their time. The longest come first.
+beside "AArch64 in an emulator" script tests/cross/aarch64.sh
+beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
+beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
+beside "benchmarks against other engines" script tests/bench/run.sh
+beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 beside "refusals" script tests/refuse/run.sh
 beside "a model from inside" script tests/sight/run.sh
-beside "python" script tests/python/run.sh
-beside "forests to the bit" script tests/ml/forests.sh  # at -O1
-beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "kernels by measurement" script tests/tune/run.sh
-beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
-beside "benchmarks against other engines" script tests/bench/run.sh
-beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
+beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
+beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
+beside "python" script tests/python/run.sh
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
+beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
+beside "forests to the bit" script tests/ml/forests.sh  # at -O1
+beside "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
+beside "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
+beside "threads" script tests/threads/run.sh  # at -O3
+beside "classifiers without a heap" script tests/ml/no_heap.sh
+beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
+beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
+beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 beside "samples" script tests/samples/run.sh
+beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
@@ -134,9 +142,7 @@ long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
-stage "AArch64 in an emulator" script tests/cross/aarch64.sh
-stage "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
-stage "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
+long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized

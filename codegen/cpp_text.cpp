@@ -146,7 +146,7 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     } else {
       std::string args;
       for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);
-      text = is_cast(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args)
+      text = names_type(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args)
                            : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
     }
     terms[i] = fmt::format("t{}", i);

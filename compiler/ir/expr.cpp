@@ -221,6 +221,7 @@ bool is_vectorisable(const Expr& expr, const Expr::Term& term) {
     case Expr::Kind::Constant: return term.type == ElementType::F32 || term.type == ElementType::I32;
     case Expr::Kind::Apply: break;
   }
+  if (term.fn == Fn::Quantize) return true;
   if (term.type == ElementType::I32 && (term.fn == Fn::Add || term.fn == Fn::Sub || term.fn == Fn::Mul)) return true;
   if (is_cast(term.fn)) {
     const ElementType from = expr.terms[static_cast<std::size_t>(term.args[0])].type;

@@ -34,7 +34,7 @@ std::string term_text(const Expr& e, int index, const std::map<int, std::string>
   for (int a : t.args) {
     if (a >= 0) list += (list.empty() ? "" : ", ") + term_text(e, a, shared);
   }
-  if (is_cast(t.fn)) return fmt::format("{}<{}>({})", info(t.fn).name, name(t.type), list);
+  if (names_type(t.fn)) return fmt::format("{}<{}>({})", info(t.fn).name, name(t.type), list);
   return fmt::format("{}({})", info(t.fn).name, list);
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/lowering/concat_in_place.h"
 #include "compiler/lowering/find_gates.h"
+#include "compiler/lowering/find_quantize.h"
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/lowering/threads/align_shares.h"
@@ -59,6 +60,8 @@ void plan_program(Program& program, const LowerOptions& options, bool for_speed)
   // A sigmoid and its product become one function of the runtime. This follows the choice of kernels, which counts
   // operations.
   find_gates(program);
+  // So do the division, the rounding and the conversion of QuantizeLinear.
+  find_quantize(program);
   // A result takes the memory of an operand that dies there. This precedes lifetimes, since buffers that share memory
   // have one lifetime.
   if (optimise) alias_buffers(program);

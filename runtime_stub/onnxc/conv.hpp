@@ -63,8 +63,7 @@ struct PixelGrid {
 };
 
 /// The grid of a convolution of images.
-template <class Params>
-ONNXC_INLINE PixelGrid pixels_of(const Params& p) {
+ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
   return {.n = p.n,
           .gh = p.oh,
           .gw = p.ow,
@@ -76,17 +75,16 @@ ONNXC_INLINE PixelGrid pixels_of(const Params& p) {
           .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
 }
 
-/// Input origins and output rows of the pixels of a tile. Surplus pixels repeat the last one. X: of the input.
-template <int MR, class X = float>
+/// Input origins and output rows of the pixels of a tile. Surplus pixels repeat the last one.
+template <int MR>
 struct PixelTile {
-  const X* image[MR];
+  const float* image[MR];
   int64_t y[MR], x[MR], out[MR];
   bool inside;  // all taps of all pixels lie inside of the image
   bool even;    // the pixels are neighbours in one row
 
   /// The tile that begins at `point`, from which on `left` pixels are left.
-  template <class Params>
-  ONNXC_INLINE PixelTile(const Params& p, const PixelGrid& g, const X* in, GridPoint point, int64_t left) {
+  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPoint point, int64_t left) {
     even = point.x + MR <= g.gw && MR <= left;
     const auto row_of = [&](const GridPoint& at) {
       return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
@@ -113,14 +111,12 @@ struct PixelTile {
   }
 
   /// Whether a tap lies inside of the image for all pixels of an even tile.
-  template <class Params>
-  ONNXC_INLINE bool inside_row(const Params& p, int64_t dy, int64_t dx) const {
+  ONNXC_INLINE bool inside_row(const ConvParams& p, int64_t dy, int64_t dx) const {
     return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
   /// The pixels that one tap reads, each `at` elements further on, or `outside` for those outside of the image. False when all are.
-  template <class Params>
-  ONNXC_INLINE bool tap(const Params& p, int64_t dy, int64_t dx, int64_t at, const X** rows, const X* outside) const {
+  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t at, const float** rows, const float* outside) const {
     bool any = false;
     for (int i = 0; i < MR; ++i) {
       const int64_t iy = y[i] + dy, ix = x[i] + dx;

@@ -11,10 +11,9 @@
 //
 // w packed: [ceil(cout / NR)][(ci * kh + ky) * ceil(kw / 4) + quad][NR] quads (pack::planar_quads), zeros beyond kw.
 #pragma once
-#include <cstring>
-
 #include "contract/quads.hpp"
 #include "contract/window.hpp"
+#include "padded_rows.hpp"
 #include "quad_tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -27,19 +26,6 @@ struct PlanarQuadConvParams {
   const int32_t* start = nullptr;  // cout values, or null
   int64_t outside = 0;             // the value of pixels outside of the image
 };
-
-namespace detail {
-
-/// Bytes [left, left + n) of a row of w bytes, or of no row; what lies outside of it is `outside`.
-ONNXC_INLINE void copy_padded(uint8_t* to, const uint8_t* row, int64_t w, int64_t left, int64_t n, uint8_t outside) {
-  const int64_t begin = row == nullptr ? n : min_of(max_of(-left, int64_t{0}), n),
-                end = row == nullptr ? n : max_of(begin, min_of(w - left, n));
-  std::memset(to, outside, static_cast<std::size_t>(begin));
-  if (end > begin) std::memcpy(to + begin, row + left + begin, static_cast<std::size_t>(end - begin));
-  std::memset(to + end, outside, static_cast<std::size_t>(n - end));
-}
-
-}  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: cin * kh * contract::planar_quads_row bytes of this
 /// share.
@@ -55,7 +41,7 @@ void conv_quads_planar(Share share, const uint8_t* x, const int8_t* w, Y* y, uin
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t iy = top + row % p.kh * p.dilation_y;
       const uint8_t* const from = iy >= 0 && iy < p.h ? x + ((image * p.cin + row / p.kh) * p.h + iy) * p.w : nullptr;
-      detail::copy_padded(scratch + row * width, from, p.w, -p.pad_left, width, static_cast<uint8_t>(p.outside));
+      padded_row(scratch + row * width, width, from, p.w, 1, 1, -p.pad_left, static_cast<uint8_t>(p.outside));
     }
     for (int64_t panel = 0; panel < panels; ++panel) {
       detail::for_each_tile<MR>(p.ow, TileOrder(share, 0), [&]<int R>(int64_t ox) ONNXC_INLINE_LAMBDA {

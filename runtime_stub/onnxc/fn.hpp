@@ -267,6 +267,11 @@ ONNXC_INLINE constexpr T flushed(T x) {
 ONNXC_FLOAT_UNARY(ceil, std::ceil(x))
 ONNXC_FLOAT_UNARY(floor, std::floor(x))
 ONNXC_FLOAT_UNARY(round, std::nearbyint(x)) /* half to even, in the default rounding mode */
+/// What QuantizeLinear computes: x / scale, rounded, plus zero, as a T. Vectors have it without a division, see vec_integers.hpp.
+template <integer T>
+ONNXC_INLINE constexpr T quantize(float x, float scale, float zero) {
+  return cast<T>(fn::round(x / scale) + zero);
+}
 ONNXC_FLOAT_UNARY(sqrt, std::sqrt(x))
 ONNXC_FLOAT_UNARY(exp, flushed(std::exp(x)))
 ONNXC_FLOAT_UNARY(log, std::log(x))

@@ -25,6 +25,12 @@ struct EvenQuads {
   }
 };
 
+/// The weights in use lie in a cache, and those after them come later.
+struct NothingAhead {
+  ONNXC_INLINE void fetch(int64_t = 0) const {}
+  ONNXC_INLINE void pass(int64_t = 1) const {}
+};
+
 namespace detail {
 
 template <class... N>
@@ -80,14 +86,22 @@ struct QuadTile {
     }
   }
 
-  /// acc[i][:] += rows[i][0..k) times b.
-  ONNXC_INLINE void add(const Quad* const* rows, int64_t k, const Quad* b) {
-    for (int64_t step = 0; step < k; ++step, b += NR) multiply(b, [&](int i) { return repeat(rows[i] + step); });
+  /// acc[i][:] += rows[i][0..k) times b. ahead: a Prefetcher, for weights that come from beyond L2.
+  template <class Ahead = NothingAhead>
+  ONNXC_INLINE void add(const Quad* const* rows, int64_t k, const Quad* b, Ahead&& ahead = {}) {
+    for (int64_t step = 0; step < k; ++step, b += NR) {
+      ahead.fetch(step);
+      multiply(b, [&](int i) { return repeat(rows[i] + step); });
+    }
+    ahead.pass(k);
   }
-  ONNXC_INLINE void add(EvenQuads rows, int64_t k, const Quad* b) {
+  template <class Ahead = NothingAhead>
+  ONNXC_INLINE void add(EvenQuads rows, int64_t k, const Quad* b, Ahead&& ahead = {}) {
     const Quad* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.from(rows.first, 3 * g);
     for (; k > 0; --k, b += NR) {
+      ahead.fetch();
+      ahead.pass();
       ONNXC_UNROLL for (const Quad*& row : third) row = opaque(row);
       multiply(b, [&](int i) { return repeat(rows.from(third[i / 3], i % 3)); });
       ONNXC_UNROLL for (const Quad*& row : third)++ row;

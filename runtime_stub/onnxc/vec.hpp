@@ -73,7 +73,15 @@ ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {(decltype(Mask::bits))
 ONNXC_INLINE IntVec bits(Vec x) { return {(IntVec::Raw)x.raw()}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return Vec::from_raw((Vec::Raw)x.raw); }
 /// The nearest whole number, half to even; |x| < 2^31, not NaN.
-ONNXC_INLINE IntVec to_int(Vec x) { return {__builtin_convertvector(round(x).raw(), IntVec::Raw)}; }
+ONNXC_INLINE IntVec to_int(Vec x) {
+#if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
+  return {x86::nearest(x.raw())};
+#elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
+  return {vcvtnq_s32_f32(x.raw())};
+#else
+  return {__builtin_convertvector(round(x).raw(), IntVec::Raw)};
+#endif
+}
 ONNXC_INLINE Vec to_float(IntVec x) { return Vec::from_raw(__builtin_convertvector(x.raw, Vec::Raw)); }
 
 ONNXC_INLINE Vec operator-(Vec x) { return from_bits(bits(x) ^ IntVec::all(INT32_MIN)); }

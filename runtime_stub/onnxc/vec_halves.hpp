@@ -111,8 +111,8 @@ ONNXC_INLINE Halves<T> load_halves(const T* p) {
 }
 template <lane_half T>
 ONNXC_INLINE Halves<T> load_halves(const T* p, int64_t n) {
-  T lanes[Vec::width] = {};
-  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  T lanes[Vec::width];
+  detail::store_packed(detail::load_packed(&p->bits, n), &lanes[0].bits);
   return load_halves(lanes);
 }
 
@@ -129,7 +129,7 @@ template <lane_half T>
 ONNXC_INLINE void store(Halves<T> x, T* p, int64_t n) {
   T lanes[Vec::width];
   store(x, lanes);
-  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+  detail::store_packed(detail::load_packed(&lanes[0].bits), &p->bits, n);
 }
 
 }  // namespace onnxc::inline ONNXC_ISA

@@ -62,6 +62,33 @@ ONNXC_INLINE void store_packed(Packed<T> x, T* p) {
   }
 }
 
+/// The first n elements, and zeros.
+template <class T>
+ONNXC_INLINE Packed<T> load_packed(const T* p, int64_t n) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(ONNXC_NO_INTRINSICS)
+  if constexpr (sizeof(T) == 1) return (Packed<T>)x86::load_bytes(p, n);
+  else if constexpr (sizeof(T) == 2) return (Packed<T>)x86::load_halves(p, n);
+  else return (Packed<T>)x86::load_ints(p, n);
+#else
+  T elements[Vec::width] = {};
+  for (int64_t i = 0; i < n; ++i) elements[i] = p[i];
+  return load_packed(static_cast<const T*>(elements));
+#endif
+}
+/// The first n elements alone.
+template <class T>
+ONNXC_INLINE void store_packed(Packed<T> x, T* p, int64_t n) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(ONNXC_NO_INTRINSICS)
+  if constexpr (sizeof(T) == 1) x86::store_bytes(p, n, (x86::Bytes)x);
+  else if constexpr (sizeof(T) == 2) x86::store_halves(p, n, (x86::Halves)x);
+  else x86::store_ints(p, n, (x86::Ints)x);
+#else
+  T elements[Vec::width];
+  store_packed(x, static_cast<T*>(elements));
+  for (int64_t i = 0; i < n; ++i) p[i] = elements[i];
+#endif
+}
+
 #if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
 template <class T>
 ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
@@ -103,27 +130,15 @@ ONNXC_INLINE Packed<T> narrow_packed(IntVec x) {
 
 }  // namespace detail
 
-template <lane_integer T>
-ONNXC_INLINE Whole<T> load_whole(const T* p) {
-  if constexpr (sizeof(T) == 4) return {(IntVec::Raw)detail::load_packed(p)};
-  else return {detail::widen_packed<T>(detail::load_packed(p))};
+template <lane_integer T, class... N>
+ONNXC_INLINE Whole<T> load_whole(const T* p, N... n) {
+  if constexpr (sizeof(T) == 4) return {(IntVec::Raw)detail::load_packed(p, n...)};
+  else return {detail::widen_packed<T>(detail::load_packed(p, n...))};
 }
-template <lane_integer T>
-ONNXC_INLINE Whole<T> load_whole(const T* p, int64_t n) {
-  T lanes[Vec::width] = {};
-  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
-  return load_whole(lanes);
-}
-template <lane_integer T>
-ONNXC_INLINE void store(Whole<T> x, T* p) {
-  if constexpr (sizeof(T) == 4) detail::store_packed((detail::Packed<T>)x.lanes.raw, p);
-  else detail::store_packed(detail::narrow_packed<T>(x.lanes), p);
-}
-template <lane_integer T>
-ONNXC_INLINE void store(Whole<T> x, T* p, int64_t n) {
-  T lanes[Vec::width];
-  store(x, lanes);
-  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+template <lane_integer T, class... N>
+ONNXC_INLINE void store(Whole<T> x, T* p, N... n) {
+  if constexpr (sizeof(T) == 4) detail::store_packed((detail::Packed<T>)x.lanes.raw, p, n...);
+  else detail::store_packed(detail::narrow_packed<T>(x.lanes), p, n...);
 }
 
 namespace fn {
@@ -153,6 +168,31 @@ ONNXC_INLINE Whole<T> cast(Vec x) {
 template <lane_integer T>
 ONNXC_INLINE Whole<T> cast(Constant x) {
   return cast<T>(static_cast<Vec>(x));
+}
+
+/// x / scale, rounded half to even, plus zero, saturated; 0 of NaN. zero: a whole number in the range of T, of at most 16 bits. scale: 1, or within
+/// [2^-60, 2^60], and no fraction of all ones.
+///
+/// Numbers are brought into the range before they are converted. A quotient is a product with the reciprocal, whose error a fused multiply-add finds exactly
+/// (Markstein's method): corrected twice it is the nearest float, as division gives it.
+template <lane_integer T>
+  requires(sizeof(T) < 4)
+ONNXC_INLINE Whole<T> quantize(Vec x, Constant scale, Constant zero) {
+  using Limits = std::numeric_limits<T>;
+  const float low = static_cast<float>(Limits::min()) - zero.value, high = static_cast<float>(Limits::max()) - zero.value;
+  // max and min give their second operand where the first is NaN.
+  const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(-zero.value * scale.value));
+  Vec inside = onnxc::min(onnxc::max(number, Vec::all(low * scale.value)), Vec::all(high * scale.value));
+  if (scale.value != 1.0f) {
+    if constexpr (kHasFma) {
+      const Vec s = scale, r = Vec::all(1.0f / scale.value), q = inside * r;
+      const Vec near = onnxc::fma(onnxc::fnma(s, q, inside), r, q);
+      inside = onnxc::fma(onnxc::fnma(s, near, inside), r, near);
+    } else {
+      inside = inside / scale;
+    }
+  }
+  return {to_int(inside) + IntVec::all(static_cast<int32_t>(zero.value))};
 }
 
 template <lane_integer T, lane_integer X>

@@ -61,6 +61,21 @@ ONNXC_INLINE WideBytes pick_bytes(WideBytes low, WideBytes high, WideBytes index
   return (WideBytes)__builtin_ia32_vpermt2varqi512_mask((Chars)index, (Chars)low, (Chars)high, ~0ull);
 }
 #endif
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+/// The first n integers at p, and zeros.
+ONNXC_INLINE Bytes load_bytes(const void* p, int64_t n) {
+  return __builtin_ia32_loaddquqi128_mask(static_cast<const char*>(p), Bytes{}, first(n));
+}
+ONNXC_INLINE Halves load_halves(const void* p, int64_t n) {
+  return __builtin_ia32_loaddquhi256_mask(static_cast<const short*>(p), Halves{}, first(n));
+}
+ONNXC_INLINE Ints load_ints(const void* p, int64_t n) {
+  return __builtin_ia32_loaddqusi512_mask(static_cast<const int*>(p), Ints{}, first(n));
+}
+ONNXC_INLINE void store_bytes(void* p, int64_t n, Bytes x) { __builtin_ia32_storedquqi128_mask(static_cast<char*>(p), x, first(n)); }
+ONNXC_INLINE void store_halves(void* p, int64_t n, Halves x) { __builtin_ia32_storedquhi256_mask(static_cast<short*>(p), x, first(n)); }
+ONNXC_INLINE void store_ints(void* p, int64_t n, Ints x) { __builtin_ia32_storedqusi512_mask(static_cast<int*>(p), x, first(n)); }
+#endif
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
@@ -69,6 +84,7 @@ template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAll, kRoundAsSet);
 }
+ONNXC_INLINE Ints nearest(Floats x) { return __builtin_ia32_cvtps2dq512_mask(x, Ints{}, kAll, 8); }  // 8: half to even
 
 #else
 
@@ -109,6 +125,7 @@ template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_roundps256(x, kMode);
 }
+ONNXC_INLINE Ints nearest(Floats x) { return __builtin_ia32_cvtps2dq256(x); }
 
 #endif
 

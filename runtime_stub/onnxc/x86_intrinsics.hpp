@@ -65,6 +65,16 @@ ONNXC_INLINE Ints widen(SignedBytes x) { return (Ints)_mm512_cvtepi8_epi32((__m1
 ONNXC_INLINE Ints widen(UnsignedBytes x) { return (Ints)_mm512_cvtepu8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen(SignedHalves x) { return (Ints)_mm512_cvtepi16_epi32((__m256i)x); }
 ONNXC_INLINE Ints widen(UnsignedHalves x) { return (Ints)_mm512_cvtepu16_epi32((__m256i)x); }
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+typedef char Bytes __attribute__((vector_size(16)));
+/// The first n integers at p, and zeros.
+ONNXC_INLINE Bytes load_bytes(const void* p, int64_t n) { return (Bytes)_mm_maskz_loadu_epi8(first(n), p); }
+ONNXC_INLINE Halves load_halves(const void* p, int64_t n) { return (Halves)_mm256_maskz_loadu_epi16(first(n), p); }
+ONNXC_INLINE Ints load_ints(const void* p, int64_t n) { return (Ints)_mm512_maskz_loadu_epi32(first(n), p); }
+ONNXC_INLINE void store_bytes(void* p, int64_t n, Bytes x) { _mm_mask_storeu_epi8(p, first(n), (__m128i)x); }
+ONNXC_INLINE void store_halves(void* p, int64_t n, Halves x) { _mm256_mask_storeu_epi16(p, first(n), (__m256i)x); }
+ONNXC_INLINE void store_ints(void* p, int64_t n, Ints x) { _mm512_mask_storeu_epi32(p, first(n), (__m512i)x); }
+#endif
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)_mm512_cvtepi32_epi8((__m512i)x); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)_mm512_cvtepi32_epi16((__m512i)x); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm512_cvtph_ps((__m256i)x); }
@@ -73,6 +83,7 @@ template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm512_roundscale_ps((__m512)x, kMode);
 }
+ONNXC_INLINE Ints nearest(Floats x) { return (Ints)_mm512_cvt_roundps_epi32((__m512)x, 8); }  // 8: half to even
 
 #elif defined(__AVX__)
 
@@ -114,6 +125,7 @@ template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm256_round_ps((__m256)x, kMode);
 }
+ONNXC_INLINE Ints nearest(Floats x) { return (Ints)_mm256_cvtps_epi32((__m256)x); }
 
 #else
 
@@ -142,6 +154,7 @@ template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm_round_ps((__m128)x, kMode);
 }
+ONNXC_INLINE Ints nearest(Floats x) { return (Ints)_mm_cvtps_epi32((__m128)x); }
 
 #endif
 

@@ -112,7 +112,7 @@ void check_conv(const ByteConvolution& g, int threads, unsigned seed) {
   const int64_t oh = g.oh(), ow = g.ow(), cin = g.cin / g.group, cout = g.cout / g.group, x_pixel = (g.cin + 3) / 4 * 4 + 8,
                 y_pixel = g.cout + 2, taps = g.taps(), quad_channels = (cin + 3) / 4 * 4;
   const uint8_t zero = bytes.u();
-  std::vector<uint8_t> x(size_t(g.n * g.h * g.w * x_pixel)), outside(contract::kOutsideBytes, zero);
+  std::vector<uint8_t> x(size_t(g.n * g.h * g.w * x_pixel)), rows;
   std::vector<int8_t> w(size_t(g.cout * cin * taps)), packed;
   std::vector<int32_t> start(size_t(g.cout));
   for (auto& v : x) v = bytes.u();
@@ -126,8 +126,10 @@ void check_conv(const ByteConvolution& g, int threads, unsigned seed) {
   }
   const AlignedCopy<int8_t> panels(packed);
   std::vector<int32_t> y(size_t(g.n * oh * ow * y_pixel), -77);
+  const int64_t band = 1 + seed % 4;
+  if (g.pad > 0) rows.resize(size_t(4 * quad_channels / 4 * g.group * contract::inputs_under(band, g.stride, g.kh, g.dilation) * contract::inputs_under(ow, g.stride, g.kw, g.dilation)));
   for (int t = 0; t < threads; ++t) {
-    conv_quads<MR, NV>({t, threads}, x.data(), panels, y.data(),
+    conv_quads<MR, NV>({t, threads}, x.data(), panels, y.data(), g.pad > 0 ? rows.data() : nullptr,
                        {.n = g.n,
                         .h = g.h,
                         .w = g.w,
@@ -147,7 +149,8 @@ void check_conv(const ByteConvolution& g, int threads, unsigned seed) {
                         .x_pixel = x_pixel / 4,
                         .y_pixel = y_pixel,
                         .start = start.data(),
-                        .outside = outside.data()});
+                        .outside = zero,
+                        .band = band});
   }
   for (int64_t pixel = 0; pixel < g.n * oh * ow; ++pixel) {
     for (int64_t c = 0; c < y_pixel; ++c) {

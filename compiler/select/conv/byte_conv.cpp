@@ -54,27 +54,43 @@ void consider_product(KernelQuery& l, const ConvCall& c) {
                                      {"lda", dim_arg(x.layout.pixel_stride)},
                                      {"ldc", dim_arg(y.layout.pixel_stride)}};
                     if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+                    params.emplace_back("weights_end", UnitArg::WeightsEnd);
                     step.pointer(y);
                     return params;
                   });
+}
+
+/// Where an image of few channels is not channels-last yet, what it takes to convert it, in multiply-adds: about a nanosecond for two elements.
+double conversion_macs(KernelQuery& l, const ConvCall& c) {
+  constexpr double kElement = 60;
+  if (l.in_any(0).layout.channels_last) return 0;
+  return kElement * static_cast<double>(c.likely_slices() * ConvCall::likely(c.h) * ConvCall::likely(c.w) * c.cin);
 }
 
 void consider_direct(KernelQuery& l, const ConvCall& c) {
   const int64_t channels = contract::quads(c.cin / c.group);
   const Tile tile = choose_tile(
       l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = channels * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()});
-  const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin / c.group) * static_cast<double>(channels);
+  const double macs = c.tiled_macs(tile) / static_cast<double>(c.cin / c.group) * static_cast<double>(channels) + conversion_macs(l, c);
   consider_pixels(l, c, "conv_quads", macs, [&l, &c, tile, channels](StepBuilder& step, const View& x, const View& y) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     step.template_arg(tile.rows).template_arg(tile.vectors).pointer(x);
     step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::conv_quads(byte_weights(l), shape))).pointer(y);
     View in_quads = x;
     in_quads.layout.pixel_stride = ceil_div(x.layout.pixel_stride, 4);
+    const int64_t band = std::min(contract::quad_band(c.likely(c.ow)), c.oh.max_value());
+    if (c.no_pads()) {
+      step.null();
+    } else {
+      const int64_t rows = contract::inputs_under(band, c.window.strides[0], c.kh, c.window.dilations[0]);
+      const Dim columns = (c.ow - 1) * c.window.strides[1] + ((c.kw - 1) * c.window.dilations[1] + 1);
+      step.pointer(l.thread_workspace("rows", ElementType::U8, Dim(4 * channels * c.group * rows) * columns));
+    }
     NamedArgs params = conv_params(c.over, channels * c.group, c.cout, c.group, in_quads, y);
     if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
-    const auto outside = static_cast<uint8_t>(l.node().integer("outside", 0));
-    if (!c.no_pads())
-      params.emplace_back("outside", l.weights("outside", ElementType::U8, std::vector<uint8_t>(contract::kOutsideBytes, outside)));
+    if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
+    params.emplace_back("band", dim_arg(band));
+    params.emplace_back("weights_end", UnitArg::WeightsEnd);
     return params;
   });
 }

@@ -22,6 +22,7 @@ void lower_fast_byte_matmul(KernelQuery& l) {
                            pack::quads(l.constant(1)->as<int8_t>(), {.k = k, .n = n, .nr = tile.nr})));
     NamedArgs params{{"m", dim_arg(rows)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"lda", dim_arg(k)}, {"ldc", dim_arg(n)}};
     if (l.has(2)) params.emplace_back("start", l.in(2).pointer);
+    params.emplace_back("weights_end", UnitArg::WeightsEnd);
     step.pointer(y).params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
   l.build_cheapest();

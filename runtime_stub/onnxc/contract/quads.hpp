@@ -4,9 +4,6 @@
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// Bytes of the zero point that pixels outside of an image are read from.
-constexpr int64_t kOutsideBytes = 1024;
-
 /// Steps of k: the last quad of a row may have fewer bytes.
 constexpr int64_t quads(int64_t bytes) { return (bytes + 3) / 4; }
 
@@ -26,6 +23,9 @@ constexpr int64_t depthwise_bytes_span(int64_t kw, int64_t stride_x, int64_t dil
 constexpr int64_t depthwise_bytes_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_x, int64_t lanes) {
   return 16 * lanes * quads(kh) * depthwise_bytes_span(kw, stride_x, dilation_x);
 }
+
+/// Rows of the output that conv_quads computes together: as many as have enough pixels for sixteen tiles of rows, which read a panel of weights.
+constexpr int64_t quad_band(int64_t ow) { return ow < 1 ? 1 : (223 + ow) / ow; }
 
 /// Bytes of a row of an image that conv_quads_planar copies, under a row of the output.
 constexpr int64_t planar_quads_row(int64_t ow, int64_t stride_x, int64_t kw) { return (ow - 1) * stride_x + 4 * quads(kw); }

@@ -147,7 +147,7 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
       std::string args;
       for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);
       text = names_type(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args)
-                           : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
+                              : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
     }
     terms[i] = fmt::format("t{}", i);
     statements[i] = fmt::format("    const auto {} = {};\n", terms[i], text);

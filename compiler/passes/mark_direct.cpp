@@ -130,6 +130,7 @@ class Needs {
       case Fn::CastSpecialDown:
       case Fn::CastSpecialNearest: return ask(a, t.type == ElementType::Bool ? Need::AtZero : is_float(t.type) ? need : Need::None);
       case Fn::Quantize:
+      case Fn::ByteSteps:
       case Fn::Round:
       case Fn::Exp:
       case Fn::Cos:

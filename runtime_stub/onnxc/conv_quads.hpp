@@ -21,10 +21,10 @@ struct QuadConvParams {
   int64_t n = 1, h = 1, w = 1, cin = 1;  // input
   int64_t oh = 1, ow = 1, cout = 1;      // output
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
-  int64_t x_pixel = 0, y_pixel = 0;  // from one pixel to the next: in quads of x, in elements of y
-  const int32_t* start = nullptr;    // cout values, or null
-  int64_t outside = 0;               // the value of pixels outside of the image
-  int64_t band = 1;                  // rows of the output
+  int64_t x_pixel = 0, y_pixel = 0;    // from one pixel to the next: in quads of x, in elements of y
+  const int32_t* start = nullptr;      // cout values, or null
+  int64_t outside = 0;                 // the value of pixels outside of the image
+  int64_t band = 1;                    // rows of the output
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: w's are the last
 };
 static_assert(contract::has_usual_window(QuadConvParams{}) && QuadConvParams{}.group == contract::kUsualGroup);
@@ -33,7 +33,7 @@ namespace detail {
 
 /// What lies under a band of rows of the output: the image itself, or a copy of some rows.
 struct QuadBand {
-  const Quad* first;  // under the first pixel of the band
+  const Quad* first;   // under the first pixel of the band
   int64_t pixel, row;  // quads from one to the next
 
   /// Under pixel `x` of row `y` of the band.
@@ -51,17 +51,17 @@ ONNXC_INLINE QuadBand quad_band(const uint8_t* x, uint8_t* scratch, int64_t line
                 height = contract::inputs_under(rows, p.stride_y, p.kh, p.dilation_y);
   for (int64_t i = 0; i < height; ++i) {
     const int64_t iy = top + i;
-    padded_row(scratch + i * width * p.cin * 4, width, iy >= 0 && iy < p.h ? in + iy * x_row : nullptr, p.w, p.cin * 4, p.x_pixel * 4, -p.pad_left,
-               static_cast<uint8_t>(p.outside));
+    padded_row(scratch + i * width * p.cin * 4, width, iy >= 0 && iy < p.h ? in + iy * x_row : nullptr, p.w, p.cin * 4, p.x_pixel * 4,
+               -p.pad_left, static_cast<uint8_t>(p.outside));
   }
   return {reinterpret_cast<const Quad*>(scratch), p.cin, width * p.cin};
 }
 
 /// Multiplies pixels [first, last) of a band by panels of one group. out: the band's first pixel.
 template <int MR, int NV, class Y, class Epi>
-ONNXC_INLINE void conv_quads_band(const QuadBand& band, int64_t first, int64_t last, Share::Range panels, const Quad* w, Y* y, int64_t pixel,
-                                  int64_t first_channel, int64_t cin, int64_t cout, const int32_t* start, const QuadConvParams& p,
-                                  TileOrder order, Prefetcher& ahead, const Epi& epi) {
+ONNXC_INLINE void conv_quads_band(const QuadBand& band, int64_t first, int64_t last, Share::Range panels, const Quad* w, Y* y,
+                                  int64_t pixel, int64_t first_channel, int64_t cin, int64_t cout, const int32_t* start,
+                                  const QuadConvParams& p, TileOrder order, Prefetcher& ahead, const Epi& epi) {
   constexpr int NR = QuadTile<MR, NV>::NR;
   const bool joined = band.pixel == cin && p.dilation_x == 1;  // taps of a row are one run of quads
   const int64_t across = joined ? 1 : p.kw, run = joined ? cin * p.kw : cin;
@@ -113,7 +113,7 @@ void conv_quads(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* s
   const detail::ProductShare own(share, pixels, p.cout, p.kh * p.kw * cin, MR, panels * p.group);
   const TileOrder order(share, pixels * p.y_pixel * int64_t{sizeof(Y)} / 4);
   const auto* const weights = reinterpret_cast<const Quad*>(w);
-  Prefetcher ahead(weights + p.group * panels * p.kh * p.kw * cin * NR, p.weights_end);
+  Prefetcher ahead(weights + p.group * panels * p.kh * p.kw * cin * NR, p.weights_end, kQuadsAhead);
   for (int64_t pixel = own.rows.begin, next; pixel < own.rows.end; pixel = next) {
     const int64_t line = pixel / p.ow, end = min_of(line + p.band, (line / p.oh + 1) * p.oh), begin = line * p.ow;
     next = min_of(end * p.ow, own.rows.end);

@@ -272,6 +272,10 @@ template <integer T>
 ONNXC_INLINE constexpr T quantize(float x, float scale, float zero) {
   return cast<T>(fn::round(x / scale) + zero);
 }
+/// What DequantizeLinear makes of that before it multiplies, for bytes: a whole number from -zero to 255 - zero.
+ONNXC_INLINE constexpr float byte_steps(float x, float scale, float zero) {
+  return static_cast<float>(quantize<uint8_t>(x, scale, zero)) - zero;
+}
 ONNXC_FLOAT_UNARY(sqrt, std::sqrt(x))
 ONNXC_FLOAT_UNARY(exp, flushed(std::exp(x)))
 ONNXC_FLOAT_UNARY(log, std::log(x))

@@ -13,9 +13,9 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct QuadGemmParams {
-  int64_t m, n, k;                 // k in bytes
-  int64_t lda = 0, ldc = 0;        // elements between rows
-  const int32_t* start = nullptr;  // n values, or null
+  int64_t m, n, k;                     // k in bytes
+  int64_t lda = 0, ldc = 0;            // elements between rows
+  const int32_t* start = nullptr;      // n values, or null
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
 };
 
@@ -62,7 +62,7 @@ void gemm_quads(Share share, const uint8_t* a, const int8_t* b, Y* c, QuadGemmPa
   const detail::ProductShare own(share, p.m, p.n, quads, MR, (p.n + NR - 1) / NR);
   const TileOrder order(share, p.m * p.n * int64_t{sizeof(Y)} / 4);
   const auto* const weights = reinterpret_cast<const Quad*>(b);
-  Prefetcher ahead(weights + (p.n + NR - 1) / NR * quads * NR, p.weights_end);
+  Prefetcher ahead(weights + (p.n + NR - 1) / NR * quads * NR, p.weights_end, kQuadsAhead);
   detail::for_each_block(own.rows, detail::block_rows(quads, MR), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
     detail::gemm_quads_block<MR, NV>(row, rows, own.panels, a + row * p.lda, weights, c, p, order, ahead, epi);
   });

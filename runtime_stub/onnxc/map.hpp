@@ -70,12 +70,8 @@ ONNXC_INLINE Fixed<const T> read_only(const Fixed<T>& x) {
 
 ONNXC_INLINE void store_lanes(Vec y, float* p) { y.store(p); }
 ONNXC_INLINE void store_lanes(Vec y, float* p, int64_t n) { y.store(p, n); }
-template <lane_integer T, class... N>
-ONNXC_INLINE void store_lanes(Whole<T> y, T* p, N... n) {
-  store(y, p, n...);
-}
-template <lane_half T, class... N>
-ONNXC_INLINE void store_lanes(Halves<T> y, T* p, N... n) {
+template <template <class> class Of, class T, class... N>
+ONNXC_INLINE void store_lanes(Of<T> y, T* p, N... n) {
   store(y, p, n...);
 }
 ONNXC_INLINE void store_lanes(Mask y, bool* p) { store_mask(y, p); }

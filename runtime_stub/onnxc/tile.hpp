@@ -72,16 +72,17 @@ class Prefetcher {
 
   /// Prefetches nothing but what is in use anyway.
   ONNXC_INLINE explicit Prefetcher(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
-  /// For constants that end at `own_end`, or at `end` where that is not null.
-  ONNXC_INLINE Prefetcher(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
+  /// For constants that end at `own_end`, or at `end` where that is not null. reach: how far ahead of those in use, in bytes.
+  ONNXC_INLINE Prefetcher(const void* own_end, const void* end, std::uintptr_t reach = kFarthest)
+      : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)), reach_(reach) {}
 
   /// The constants from `used_until` on come next; tiles of `steps` steps each prefetch them. `bytes`: how many of them
   /// each step of k must prefetch so that all arrive in time. The pace is just above that, because loads from L2 wait
   /// behind the loads from memory.
   ONNXC_INLINE void move(const void* used_until, int64_t steps, int64_t bytes) {
     const auto from = reinterpret_cast<std::uintptr_t>(used_until);
-    if (next_ < from || next_ >= from + kFarthest) next_ = from;
-    farthest_ = from + kFarthest < end_ ? from + kFarthest : end_;
+    if (next_ < from || next_ >= from + reach_) next_ = from;
+    farthest_ = from + reach_ < end_ ? from + reach_ : end_;
     in_use_ = from - 64;
     pace_ = bytes < 28 ? 32 : bytes < 60 ? static_cast<std::uintptr_t>(bytes) + 4 : 64;
     aim(steps);
@@ -106,7 +107,7 @@ class Prefetcher {
     stride = wanted ? pace_ : 0;
   }
 
-  std::uintptr_t next_ = 0, farthest_ = 0, end_ = 0, in_use_ = 0, pace_ = 0;
+  std::uintptr_t next_ = 0, farthest_ = 0, end_ = 0, in_use_ = 0, pace_ = 0, reach_ = kFarthest;
 };
 
 /// Rows of k floats, `pitch` floats from one to the next.

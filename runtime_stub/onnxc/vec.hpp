@@ -73,6 +73,11 @@ ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {(decltype(Mask::bits))
 ONNXC_INLINE IntVec bits(Vec x) { return {(IntVec::Raw)x.raw()}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return Vec::from_raw((Vec::Raw)x.raw); }
 /// The nearest whole number, half to even; |x| < 2^31, not NaN.
+#if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
+inline constexpr bool kToIntGivesLeast = true;  // where x is less than that, greater than any, or NaN
+#else
+inline constexpr bool kToIntGivesLeast = false;
+#endif
 ONNXC_INLINE IntVec to_int(Vec x) {
 #if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
   return {x86::nearest(x.raw())};

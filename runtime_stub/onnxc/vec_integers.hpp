@@ -1,6 +1,7 @@
 // Vectors of integers for expressions that convert between them and floats: 8, 16 or 32 bits in memory, 32 in a lane.
 //
 //   Whole<T>                       Vec::width values of T
+//   Unsaturated<T>                 the same before they are saturated; saturate(x) is a Whole<T>
 //   load_whole(p), store(x, p)     any alignment; with n: lanes [0, n) alone, other lanes load as 0
 //   fn::cast<float>(x)             rounded once if T has 32 bits, else exact
 //   fn::cast<T>(Vec)               truncates; out of range it saturates, of NaN it gives 0
@@ -22,6 +23,12 @@ concept lane_integer = std::is_same_v<T, uint8_t> || std::is_same_v<T, int8_t> |
 template <lane_integer T>
 struct Whole {
   IntVec lanes;  ///< each within the range of T
+};
+
+/// What is yet to be saturated: that takes no instruction of its own where values are packed.
+template <lane_integer T>
+struct Unsaturated {
+  IntVec lanes;  ///< each stands for the nearest value of T
 };
 
 namespace detail {
@@ -141,6 +148,42 @@ ONNXC_INLINE void store(Whole<T> x, T* p, N... n) {
   else detail::store_packed(detail::narrow_packed<T>(x.lanes), p, n...);
 }
 
+ONNXC_INLINE IntVec min(IntVec a, IntVec b) { return {a.raw < b.raw ? a.raw : b.raw}; }
+ONNXC_INLINE IntVec max(IntVec a, IntVec b) { return {a.raw < b.raw ? b.raw : a.raw}; }
+
+template <lane_integer T>
+ONNXC_INLINE Whole<T> saturate(Unsaturated<T> x) {
+  using Limits = std::numeric_limits<T>;
+  return {min(max(x.lanes, IntVec::all(Limits::min())), IntVec::all(Limits::max()))};
+}
+template <lane_integer T, class... N>
+ONNXC_INLINE void store(Unsaturated<T> x, T* p, N... n) {
+  store(saturate(x), p, n...);
+}
+
+#if defined(__AVX512BW__) && !defined(ONNXC_NO_INTRINSICS)
+/// Whether store_four is one pack of 64 bytes.
+template <class Lanes>
+inline constexpr bool kStoresFour = false;
+template <lane_integer T>
+  requires(sizeof(T) == 1)
+inline constexpr bool kStoresFour<Unsaturated<T>> = true;
+
+/// Stores four vectors, of which each `together`, 1, 2 or 4, follow each other: at p[0], p[together], ...
+template <int together, lane_integer T>
+ONNXC_INLINE void store_four(const Unsaturated<T> (&x)[4], T* const (&p)[4]) {
+  typedef uint8_t Packed __attribute__((vector_size(64)));
+  const Packed bytes = (Packed)x86::pack_bytes<std::is_signed_v<T>>(x[0].lanes.raw, x[1].lanes.raw, x[2].lanes.raw, x[3].lanes.raw);
+  ONNXC_UNROLL for (int i = 0; i < 4; i += together) {
+    const uint8_t* const from = reinterpret_cast<const uint8_t*>(&bytes) + 16 * i;
+    __builtin_memcpy(p[i], from, 16 * together);
+  }
+}
+#else
+template <class Lanes>
+inline constexpr bool kStoresFour = false;
+#endif
+
 namespace fn {
 
 template <class T, lane_integer X>
@@ -170,37 +213,39 @@ ONNXC_INLINE Whole<T> cast(Constant x) {
   return cast<T>(static_cast<Vec>(x));
 }
 
-/// x / scale, rounded half to even, plus zero, saturated; 0 of NaN. zero: a whole number in the range of T, of at most 16 bits. scale: 1, or within
-/// [2^-60, 2^60], and no fraction of all ones.
-///
-/// Numbers are brought into the range before they are converted. A quotient is a product with the reciprocal, whose error a fused multiply-add finds exactly
-/// (Markstein's method): corrected twice it is the nearest float, as division gives it.
-template <lane_integer T>
-  requires(sizeof(T) < 4)
-ONNXC_INLINE Whole<T> quantize(Vec x, Constant scale, Constant zero) {
-  using Limits = std::numeric_limits<T>;
-  const float low = static_cast<float>(Limits::min()) - zero.value, high = static_cast<float>(Limits::max()) - zero.value;
-  // max and min give their second operand where the first is NaN.
-  const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(-zero.value * scale.value));
-  Vec inside = onnxc::min(onnxc::max(number, Vec::all(low * scale.value)), Vec::all(high * scale.value));
-  if (scale.value != 1.0f) {
-    if constexpr (kHasFma) {
-      const Vec s = scale, r = Vec::all(1.0f / scale.value), q = inside * r;
-      const Vec near = onnxc::fma(onnxc::fnma(s, q, inside), r, q);
-      inside = onnxc::fma(onnxc::fnma(s, near, inside), r, near);
-    } else {
-      inside = inside / scale;
-    }
-  }
-  return {to_int(inside) + IntVec::all(static_cast<int32_t>(zero.value))};
+template <class T, lane_integer X>
+ONNXC_INLINE auto cast(Unsaturated<X> x) {
+  return cast<T>(saturate(x));
 }
 
-template <lane_integer T, lane_integer X>
-ONNXC_INLINE Whole<T> cast(Whole<X> x) {
-  constexpr int shift = 32 - 8 * static_cast<int>(sizeof(T));
-  if constexpr (std::is_unsigned_v<T>) return {x.lanes & IntVec::all(static_cast<int32_t>(std::numeric_limits<T>::max()))};
-  else if constexpr (shift > 0) return {(x.lanes << shift) >> shift};
-  else return {x.lanes};
+/// x / scale for |x / scale| up to 256, with a scale of 1 or one that exactly_divides (contract/quantize.hpp) takes: then as near to the quotient that the nearest whole number,
+/// and which side of a half it is on, are the same. A fused multiply-add finds the error of the product with the reciprocal.
+ONNXC_INLINE Vec steps_of(Vec x, Constant scale) {
+  if (scale.value == 1.0f) return x;
+  if constexpr (!kHasFma) return x / scale;
+  const Vec r = Vec::all(1.0f / scale.value), q = x * r;
+  return onnxc::fma(onnxc::fnma(scale, q, x), r, q);
+}
+
+/// x / scale, rounded half to even, plus zero, saturated; 0 of NaN. zero: a whole number in the range of T. scale: as steps_of has it, or 1 if T has
+/// 16 bits.
+template <lane_integer T>
+  requires(sizeof(T) < 4)
+ONNXC_INLINE Unsaturated<T> quantize(Vec x, Constant scale, Constant zero) {
+  using Limits = std::numeric_limits<T>;
+  const IntVec offset = IntVec::all(static_cast<int32_t>(zero.value));
+  // max and min give their second operand where one is NaN.
+  if (kToIntGivesLeast && std::is_unsigned_v<T> && scale.value == 1.0f) return {to_int(onnxc::min(Vec::all(0x1p30f), x)) + offset};
+  const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(-zero.value * scale.value));
+  const float low = static_cast<float>(Limits::min()) - zero.value, high = static_cast<float>(Limits::max()) - zero.value;
+  return {to_int(steps_of(onnxc::min(onnxc::max(number, Vec::all(low * scale.value)), Vec::all(high * scale.value)), scale)) + offset};
+}
+
+/// cast<float>(quantize<uint8_t>(x, scale, zero)) - zero
+ONNXC_INLINE Vec byte_steps(Vec x, Constant scale, Constant zero) {
+  const Vec above = onnxc::max(x, Vec::all(-zero.value * scale.value)),
+            inside = onnxc::min(above, Vec::all((255.0f - zero.value) * scale.value));
+  return to_float(to_int(steps_of(inside, scale)));
 }
 
 template <class T>

@@ -53,6 +53,18 @@ ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd512_ma
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return __builtin_ia32_pmaddwd512_mask(a, b, Ints{}, kAll); }
 #endif
+#if defined(__AVX512BW__)
+/// The elements of four vectors, each saturated to a byte, in order.
+template <bool is_signed>
+ONNXC_INLINE Ints pack_bytes(Ints a, Ints b, Ints c, Ints d) {
+  typedef char Chars __attribute__((vector_size(64)));
+  const Pairs low = __builtin_ia32_packssdw512_mask(a, b, Pairs{}, ~0u), high = __builtin_ia32_packssdw512_mask(c, d, Pairs{}, ~0u);
+  Chars mixed;
+  if constexpr (is_signed) mixed = __builtin_ia32_packsswb512_mask(low, high, Chars{}, ~0ull);
+  else mixed = __builtin_ia32_packuswb512_mask(low, high, Chars{}, ~0ull);
+  return __builtin_ia32_permvarsi512_mask((Ints)mixed, Ints{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}, Ints{}, kAll);
+}
+#endif
 #if defined(__AVX512VBMI__)
 typedef uint8_t WideBytes __attribute__((vector_size(64)));
 /// Byte i is that of the 128 bytes of low and high that the lower 7 bits of index[i] name.

@@ -54,6 +54,15 @@ ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
 #endif
+#if defined(__AVX512BW__)
+/// The elements of four vectors, each saturated to a byte, in order.
+template <bool is_signed>
+ONNXC_INLINE Ints pack_bytes(Ints a, Ints b, Ints c, Ints d) {
+  const __m512i low = _mm512_packs_epi32((__m512i)a, (__m512i)b), high = _mm512_packs_epi32((__m512i)c, (__m512i)d);
+  const __m512i mixed = is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+  return (Ints)_mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
+}
+#endif
 #if defined(__AVX512VBMI__)
 typedef uint8_t WideBytes __attribute__((vector_size(64)));
 /// Byte i is that of the 128 bytes of low and high that the lower 7 bits of index[i] name.

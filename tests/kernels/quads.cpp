@@ -15,12 +15,12 @@ using namespace onnxc::test;
 
 namespace {
 
-/// cast<Y>(x0 * x1 + x2 + 3)
+/// x0 * x1 + x2 + 3, as a Y
 template <class Y>
 struct Requantise {
   template <class L, class X0, class X1, class X2>
   static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1, X2 x2) {
-    return fn::cast<Y>(fn::add(fn::round(fn::add(fn::mul(fn::cast<float>(x0), x1), fn::cast<float>(x2))), lanes(3.0f)));
+    return fn::quantize<Y>(fn::add(fn::mul(fn::cast<float>(x0), x1), fn::cast<float>(x2)), lanes(1.0f), lanes(3.0f));
   }
 };
 
@@ -127,7 +127,9 @@ void check_conv(const ByteConvolution& g, int threads, unsigned seed) {
   const AlignedCopy<int8_t> panels(packed);
   std::vector<int32_t> y(size_t(g.n * oh * ow * y_pixel), -77);
   const int64_t band = 1 + seed % 4;
-  if (g.pad > 0) rows.resize(size_t(4 * quad_channels / 4 * g.group * contract::inputs_under(band, g.stride, g.kh, g.dilation) * contract::inputs_under(ow, g.stride, g.kw, g.dilation)));
+  if (g.pad > 0)
+    rows.resize(size_t(4 * quad_channels / 4 * g.group * contract::inputs_under(band, g.stride, g.kh, g.dilation) *
+                       contract::inputs_under(ow, g.stride, g.kw, g.dilation)));
   for (int t = 0; t < threads; ++t) {
     conv_quads<MR, NV>({t, threads}, x.data(), panels, y.data(), g.pad > 0 ? rows.data() : nullptr,
                        {.n = g.n,
@@ -179,6 +181,7 @@ TEST_CASE("quads: products of bytes are exact") {
       }
     }
   }
+  check_gemm<4, 4>(8, 4 * Vec::width, 20, 1, true, 899);
   check_gemm<4, 3>(9, 3 * Vec::width + 1, 20, 2, true, 900);
   check_gemm<14, 2>(5, 7, 70000 / 4, 1, true, 901);  // sums near 2^31
 }

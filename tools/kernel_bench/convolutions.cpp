@@ -169,7 +169,8 @@ void add_quads(Suite& suite, Layer l) {
     p.cin = p.x_pixel = l.cin / 4;
     p.band = contract::quad_band(p.ow);
     const int64_t rows = contract::inputs_under(p.band, p.stride_y, p.kh, 1), columns = contract::inputs_under(p.ow, p.stride_x, p.kw, 1);
-    return [p, scratch = d.room<uint8_t>(rows * columns * l.cin), x = d.room<uint8_t>(l.side * l.side * l.cin), y = d.room<int32_t>(l.out() * l.out() * l.cout),
+    return [p, scratch = d.room<uint8_t>(rows * columns * l.cin), x = d.room<uint8_t>(l.side * l.side * l.cin),
+            y = d.room<int32_t>(l.out() * l.out() * l.cout),
             w = d.copy(pack::conv_quads(w, {.cout = l.cout, .cin = l.cin, .kh = l.k, .kw = l.k, .nr = NR}))] {
       conv_quads<14, 2>({}, x, w, y, scratch, p);
     };

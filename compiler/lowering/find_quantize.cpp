@@ -1,0 +1,113 @@
+#include "compiler/lowering/find_quantize.h"
+
+#include <optional>
+
+#include "runtime_stub/onnxc/contract/quantize.hpp"
+
+namespace onnxc {
+namespace {
+
+const Expr::Term& term(const Expr& expr, int i) { return expr.terms[static_cast<std::size_t>(i)]; }
+
+bool applies(const Expr& expr, int i, Fn fn) {
+  const Expr::Term& t = term(expr, i);
+  return t.kind == Expr::Kind::Apply && t.fn == fn && t.type == ElementType::F32;
+}
+
+std::optional<double> number(const Expr& expr, int i) {
+  const Expr::Term& t = term(expr, i);
+  if (t.kind != Expr::Kind::Constant || t.type != ElementType::F32) return std::nullopt;
+  return from_bits(t.type, t.bits);
+}
+
+bool has_at_most_16_bits(ElementType type) {
+  return type == ElementType::U8 || type == ElementType::I8 || type == ElementType::U16 || type == ElementType::I16;
+}
+
+/// Whether `value` is a whole number that the type has.
+bool is_of(ElementType type, double value) { return from_bits(type, to_bits(type, value)) == value; }
+
+/// The operand of a term that is one of two constants, and the constant.
+struct WithConstant {
+  int operand;
+  int constant;
+};
+std::optional<WithConstant> with_constant(const Expr& expr, int i) {
+  const Expr::Term& t = term(expr, i);
+  for (int k = 0; k < 2; ++k) {
+    if (number(expr, t.args[k])) return WithConstant{t.args[1 - k], t.args[k]};
+  }
+  return std::nullopt;
+}
+
+/// The terms that `root`, a cast to an integer type, is made of; nothing if it is no such quantisation. A constant of -1 is none.
+struct Found {
+  int x, scale, zero;
+};
+std::optional<Found> find(const Expr& expr, const Expr::Term& root) {
+  if (root.kind != Expr::Kind::Apply || root.fn != Fn::Cast || !has_at_most_16_bits(root.type)) return std::nullopt;
+  Found found{root.args[0], -1, -1};
+  if (applies(expr, found.x, Fn::Add)) {
+    const auto sum = with_constant(expr, found.x);
+    if (!sum || !is_of(root.type, *number(expr, sum->constant))) return std::nullopt;
+    found = {sum->operand, -1, sum->constant};
+  }
+  if (!applies(expr, found.x, Fn::Round)) return std::nullopt;
+  found.x = term(expr, found.x).args[0];
+  if (!applies(expr, found.x, Fn::Div)) return found;
+  const Expr::Term& quotient = term(expr, found.x);
+  const auto scale = number(expr, quotient.args[1]);
+  if (scale && info(root.type).bits == 8 && contract::exactly_divides(static_cast<float>(*scale))) found = {quotient.args[0], quotient.args[1], found.zero};
+  return found;
+}
+
+/// Whether `t` takes the zero away from what a quantisation to bytes gives as a float.
+bool is_steps(const Expr& expr, const Expr::Term& t, int& quantised) {
+  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Sub || t.type != ElementType::F32 || !number(expr, t.args[1]) || !applies(expr, t.args[0], Fn::Cast))
+    return false;
+  quantised = term(expr, t.args[0]).args[0];
+  const Expr::Term& q = term(expr, quantised);
+  return q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 && number(expr, q.args[2]) == number(expr, t.args[1]);
+}
+
+void find_steps(Expr& expr) {
+  for (Expr::Term& t : expr.terms) {
+    int quantised;
+    if (!is_steps(expr, t, quantised)) continue;
+    const Expr::Term& q = term(expr, quantised);
+    t = {Expr::Kind::Apply, ElementType::F32, Fn::ByteSteps, {q.args[0], q.args[1], q.args[2]}};
+  }
+  expr.finish(static_cast<int>(expr.terms.size()) - 1);
+}
+
+void find_quantize(Expr& expr) {
+  Expr result;
+  std::vector<int> moved;
+  for (const Expr::Term& t : expr.terms) {
+    const auto at = [&](int i) { return i < 0 ? -1 : moved[static_cast<std::size_t>(i)]; };
+    if (const auto found = find(expr, t)) {
+      const int scale = found->scale < 0 ? result.constant(ElementType::F32, 1) : at(found->scale);
+      const int zero = found->zero < 0 ? result.constant(ElementType::F32, 0) : at(found->zero);
+      moved.push_back(static_cast<int>(result.terms.size()));
+      result.terms.push_back({Expr::Kind::Apply, t.type, Fn::Quantize, {at(found->x), scale, zero}});
+    } else {
+      moved.push_back(static_cast<int>(result.terms.size()));
+      result.terms.push_back(t);
+      if (t.kind != Expr::Kind::Apply) continue;
+      for (int& arg : result.terms.back().args) arg = at(arg);
+    }
+  }
+  result.finish(moved.back());
+  expr = std::move(result);
+}
+
+}  // namespace
+
+void find_quantize(Program& program) {
+  for (Expr& expr : program.exprs) {
+    find_quantize(expr);
+    find_steps(expr);
+  }
+}
+
+}  // namespace onnxc

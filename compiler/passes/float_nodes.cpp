@@ -22,7 +22,8 @@ bool is_elementwise(const Node& node) {
 }
 
 bool gives_floats(const Graph& graph, const Node& node) {
-  return std::ranges::any_of(node.outputs, [&](ValueId v) { return v != kAbsent && graph[v].type.is_tensor() && is_float(graph[v].type.element); });
+  return std::ranges::any_of(node.outputs,
+                             [&](ValueId v) { return v != kAbsent && graph[v].type.is_tensor() && is_float(graph[v].type.element); });
 }
 
 /// Values that are elementwise functions of dequantised activations.
@@ -61,7 +62,8 @@ FloatNodes::FloatNodes(const Graph& graph) {
   for (std::set<ValueId>* set : {&read, &written}) set->erase(kAbsent);
   for (const Node& node : graph.nodes) {
     const auto is_in = [](const std::set<ValueId>& set) { return [&set](ValueId v) { return set.contains(v); }; };
-    if (is_elementwise(node) || is_of_quantised(node) || !node.regions.empty() || node.outputs.empty() || !gives_floats(graph, node)) continue;
+    if (is_elementwise(node) || is_of_quantised(node) || !node.regions.empty() || node.outputs.empty() || !gives_floats(graph, node))
+      continue;
     if (std::ranges::any_of(node.inputs, is_in(read)) || std::ranges::any_of(node.outputs, is_in(written)))
       among_quantised_.insert(node.outputs[0]);
   }

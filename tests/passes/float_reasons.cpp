@@ -35,7 +35,8 @@ constexpr const char* kConstants = R"(
 
 std::map<std::string, std::string> reasons_of(const Case& c) {
   Graph graph = parse_graph(fmt::format("graph \"g\" (image: f32[1, 4, 6, 6], scale: f32[]) -> (y) {{{}{}\n}}", kConstants, c.lines));
-  for (const char* pass : {"infer_shapes", "recognise_quantised", "recognise_weight_only", "decompose"}) graph = run_pass(pass, std::move(graph));
+  for (const char* pass : {"infer_shapes", "recognise_quantised", "recognise_weight_only", "decompose"})
+    graph = run_pass(pass, std::move(graph));
   return graph.float_reasons;
 }
 
@@ -44,13 +45,15 @@ constexpr Case kCases[] = {
     {"y: f32[1, 4, 6, 6] = Conv(image, w)", "its input is not quantised; QuantizeLinear and DequantizeLinear before would do"},
     {"y: f32[1, 4, 6, 6] = Conv(x, fw)", "its weights are not quantised; QuantizeLinear and DequantizeLinear before would do"},
     {"y: f32[1, 4, 6, 6] = Conv(image, fw)", "its operands are not quantised; QuantizeLinear and DequantizeLinear before would do"},
-    {"v: f32[4, 4, 1, 1] = DequantizeLinear(qw, scale)\ny: f32[1, 4, 6, 6] = Conv(x, v)", "the scale of its weights is known only to a run"},
+    {"v: f32[4, 4, 1, 1] = DequantizeLinear(qw, scale)\ny: f32[1, 4, 6, 6] = Conv(x, v)",
+     "the scale of its weights is known only to a run"},
     {"v: f32[4, 4, 1, 1] = DequantizeLinear(qw, s4) {axis = 0}\ny: f32[1, 4, 6, 6] = Conv(x, v)", ""},
     {"v: f32[4, 4, 1, 1] = DequantizeLinear(qw, s4) {axis = 1}\ny: f32[1, 4, 6, 6] = Conv(x, v)",
      "the scales of its weights do not run along its output channels"},
     {"v: f32[4, 2, 1, 1] = DequantizeLinear(qd, s)\ny: f32[1, 4, 6, 6] = Conv(x, v) {group = 2}",
      "its groups read 2 channels and give 2; one of each, or a multiple of 4 that they read, would do"},
-    {"p: u16[1, 4, 6, 6] = QuantizeLinear(image, s, z16)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, s, z16)\ny: f32[1, 4, 6, 6] = Conv(r, w)",
+    {"p: u16[1, 4, 6, 6] = QuantizeLinear(image, s, z16)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, s, z16)\ny: f32[1, 4, 6, 6] = Conv(r, "
+     "w)",
      "it has u16 activations; u8 or i8 would do"},
     {"p: u8[1, 4, 6, 6] = QuantizeLinear(image, s4)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, s4)\ny: f32[1, 4, 6, 6] = Conv(r, w)",
      "its input has a scale for each channel; one for all would do"},
@@ -62,7 +65,8 @@ constexpr Case kCases[] = {
     {"y: f32[1, 4, 6, 6] = MatMul(x, image)", "its weights are not quantised; QuantizeLinear and DequantizeLinear before would do"},
     // Weights of 8 bits alone: few rows wait for them, many do not.
     {"v: f32[6, 2] = DequantizeLinear(qv, s)\ny: f32[1, 4, 6, 2] = MatMul(image, v)",
-     "its input is not quantised, and with 24 rows, more than 16, weights of 8 bits save no time; QuantizeLinear and DequantizeLinear before it "
+     "its input is not quantised, and with 24 rows, more than 16, weights of 8 bits save no time; QuantizeLinear and DequantizeLinear "
+     "before it "
      "would do"},
     // Averages.
     {"y: f32[1, 4, 3, 3] = AveragePool(x) {kernel_shape = [2, 2], strides = [2, 2]}", ""},
@@ -74,12 +78,14 @@ constexpr Case kCases[] = {
     // What has no form on bytes, beside quantised values or behind elementwise operators.
     {"y: f32[1, 4, 6, 6] = Softmax(x)", "Softmax has no form on bytes"},
     {"r: f32[1, 4, 6, 6] = Mul(x, s)\ny: f32[1, 4, 6, 6] = Softmax(r)", "Softmax has no form on bytes"},
-    {"r: f32[1, 4, 6, 6] = Softmax(image)\nt: f32[1, 4, 6, 6] = Mul(r, s)\ny: u8[1, 4, 6, 6] = QuantizeLinear(t, s)", "Softmax has no form on bytes", "r"},
+    {"r: f32[1, 4, 6, 6] = Softmax(image)\nt: f32[1, 4, 6, 6] = Mul(r, s)\ny: u8[1, 4, 6, 6] = QuantizeLinear(t, s)",
+     "Softmax has no form on bytes", "r"},
     {"y: f32[1, 4, 6, 6] = Softmax(image)", ""},
     {"y: f32[1, 4, 6, 6] = Sigmoid(x)", ""},
     // Moves.
     {"y: f32[1, 8, 6, 6] = Concat(x, x) {axis = 1}", ""},
-    {"p: u8[1, 4, 6, 6] = QuantizeLinear(image, other, z)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, other, z)\ny: f32[1, 8, 6, 6] = Concat(x, r) {axis = 1}",
+    {"p: u8[1, 4, 6, 6] = QuantizeLinear(image, other, z)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, other, z)\ny: f32[1, 8, 6, 6] = "
+     "Concat(x, r) {axis = 1}",
      "it joins values that have different scales or zero points; one for all would do"},
     // What quantises a Concat quantises its operands.
     {"p: u8[1, 4, 6, 6] = QuantizeLinear(image, other, z)\nr: f32[1, 4, 6, 6] = DequantizeLinear(p, other, z)\n"
@@ -87,7 +93,8 @@ constexpr Case kCases[] = {
      "", "c"},
     // Operators of integers.
     {"y: i32[1, 4, 6, 6] = ConvInteger(q, qw)", ""},
-    {"y: i32[1, 4, 6, 6] = ConvInteger(q, qd) {group = 2}", "its groups read 2 channels and give 2; one of each, or a multiple of 4 that they read, would do"},
+    {"y: i32[1, 4, 6, 6] = ConvInteger(q, qd) {group = 2}",
+     "its groups read 2 channels and give 2; one of each, or a multiple of 4 that they read, would do"},
     {"y: u8[1, 4, 6, 6] = com.microsoft.QLinearSoftmax(q, s, z, s, z) {axis = -1, opset = 13}", "Softmax has no form on bytes"},
 };
 
@@ -108,6 +115,7 @@ TEST_CASE("of a network in floats nothing is said", "[passes][quantised]") {
   m: f32[4, 4] = MatMul(x, w)
   y: f32[4, 4] = Softmax(m)
 })");
-  for (const char* pass : {"infer_shapes", "recognise_quantised", "recognise_weight_only", "decompose"}) graph = run_pass(pass, std::move(graph));
+  for (const char* pass : {"infer_shapes", "recognise_quantised", "recognise_weight_only", "decompose"})
+    graph = run_pass(pass, std::move(graph));
   CHECK(graph.float_reasons.empty());
 }

@@ -4,6 +4,7 @@
 //
 // becomes y = saturate(round(relu(sums * (sx sw / sy))) + zy), with sums = ByteConv x w. The rules are in quantised_products, quantised_moves,
 // quantised_results and quantised_tables.
+#include <algorithm>
 #include <map>
 
 #include "compiler/ops/quant/linear.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How far the kernels that onnxc chooses by predicted costs are from the best that are measured: bench/regret.py MODEL... [--out FOLDER]
 With --steps, how far the predictions themselves are off: bench/regret.py --steps MODEL... [--out FOLDER]
+With --list REGEX, also which steps whose kernel and description match are how far off: bench/regret.py --steps --list '^map .*[ui](8|16|32)\\[' QUANTISED...
 
 A model is an .onnx file, a folder with model.onnx, or a folder of models, of which the dense networks are taken (f32, products by constant weights alone). For each, `onnxc tune --regret`
 measures the candidates of every node in the whole model. Regret is the time of the chosen ones over that of the best ones, of the nodes that have a choice; 1 is perfect. What --weights-growth
@@ -19,6 +20,7 @@ import collections
 import csv
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -131,6 +133,21 @@ def steps_table(rows):
     return "\n".join(lines) + "\n"
 
 
+def listed(rows, pattern, within):
+    """The steps whose kernel and description match, with predicted and measured times, each kind of a model once, the longest first."""
+    kinds = {}
+    for row in rows:
+        text = row["kernel"] + " " + re.sub("'[^']*' ?", "", row["what"])
+        if row["predicted_ns"] and re.search(pattern, text):
+            kinds.setdefault((row["model"], text), []).append(row)
+    lines, near_steps = ["| model | steps | predicted us | measured us | ratio | what |", "|---|---:|---:|---:|---:|---|"], 0
+    for (model, text), steps in sorted(kinds.items(), key=lambda item: -float(item[1][0]["best_ns"])):
+        predicted, best = (statistics.median(float(row[key]) for row in steps) for key in ("predicted_ns", "best_ns"))
+        near_steps += max(predicted / best, best / predicted) <= within
+        lines.append(f"| {model} | {len(steps)} | {microseconds(predicted)} | {microseconds(best)} | {predicted / best:.2f} | `{text[:120]}` |")
+    return "\n".join(lines) + f"\n\n{near_steps} of {len(kinds)} kinds of steps within a factor of {within}.\n"
+
+
 def measure_steps(given):
     rows, failed = [], 0
     for model in [m for path in given.models for m in models_at(path, every=True)][:: given.every]:
@@ -165,11 +182,14 @@ def main():
     parser.add_argument("--option", action="append", default=[], metavar="OPTION", help="for onnxc tune: --option=--threads=2; may be repeated")
     parser.add_argument("--steps", action="store_true", help="how far predictions are off, of all steps")
     parser.add_argument("--least", type=float, default=100, metavar="NS", help="with --steps: of steps that take so long (default 100)")
+    parser.add_argument("--list", metavar="REGEX", help="with --steps: list the steps whose kernel and description match")
+    parser.add_argument("--within", type=float, default=1.3, metavar="FACTOR", help="with --list: count those whose prediction is so near (default 1.3)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="with --steps: each N-th model alone")
     given = parser.parse_args()
     if given.steps:
         rows, failed = measure_steps(given)
-        tell(steps_table(rows), given.out, "steps.md", "steps.json", "steps", rows)
+        listing = f"\n{listed(rows, given.list, given.within)}" if given.list else ""
+        tell(steps_table(rows) + listing, given.out, "steps.md", "steps.json", "steps", rows)
         return 1 if failed else 0 if rows else 2
     results, failed = {}, 0
     for model in [m for path in given.models for m in models_at(path)]:

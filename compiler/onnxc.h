@@ -71,7 +71,9 @@ struct Compilation {
   Graph graph;      ///< after the passes
   Program program;  ///< empty when stop_after was given
   std::vector<Choice> choices;
-  EqualExtents equal;             ///< of extents of the inputs that meet in broadcasting
+  EqualExtents equal;  ///< of extents of the inputs that meet in broadcasting
+  /// Graph::float_reasons
+  std::map<std::string, std::string> float_reasons{};
   std::vector<Variant> variants;  ///< the first one whose condition holds runs, otherwise `program`
 };
 

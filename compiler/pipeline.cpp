@@ -142,7 +142,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options, std::move(same)));
-  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}, {}};
+  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}, {}, {}};
   Graph& graph = result.graph;
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
@@ -178,6 +178,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
                            .output_names = std::move(output_names),
                            .value_outputs = general != nullptr ? are_values(*general) : std::vector<bool>{}};
   result.equal = equal_extents(graph);
+  result.float_reasons = graph.float_reasons;
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);

@@ -117,6 +117,9 @@ struct Graph {
   /// Pairs of input extents that meet in broadcasting. They need not be equal where one is 1.
   std::vector<std::pair<Dim, Dim>> meetings;
   std::map<std::string, std::string> metadata;  ///< sha256: of the model's file
+  /// For the user: why nodes of a quantised model are computed in floats, by the name of a node's first output. Those of regions are in the
+  /// outermost graph.
+  std::map<std::string, std::string> float_reasons{};
 
   Value& operator[](ValueId id) {
     ONNXC_CHECK(id >= 0 && static_cast<std::size_t>(id) < values.size(), "a value that is read is there");

@@ -15,11 +15,15 @@
 namespace onnxc {
 namespace {
 
-/// The cost of reading a byte of weights, relative to one from memory: the weights of a small model stay in a cache
-/// from one run to the next.
-double streaming_share(const Graph& graph, const Target& target) {
+int64_t constant_bytes(const Graph& graph) {
   int64_t bytes = 0;
   for (const Value& value : graph.values) bytes += value.constant != nullptr ? static_cast<int64_t>(value.constant->bytes.size()) : 0;
+  return bytes;
+}
+
+/// The cost of reading a byte of weights, relative to one from memory: the weights of a small model stay in a cache
+/// from one run to the next.
+double streaming_share(int64_t bytes, const Target& target) {
   const MemoryCosts& costs = target.machine->memory;
   return bytes <= target.l2_bytes / 2 ? costs.l2 : std::max(costs.l2, costs.memory * (bytes <= target.l3_bytes ? costs.l3 : 1.0));
 }
@@ -38,7 +42,8 @@ Program Lowerer::run(const Graph& graph) {
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
   if (options_.optimise) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
   // Costs depend on whether all weights together stay in a cache.
-  streaming_ = streaming_share(graph, target_);
+  constant_bytes_ = constant_bytes(graph);
+  streaming_ = streaming_share(constant_bytes_, target_);
   // Inputs and outputs come first, since producers write directly into the caller's memory.
   define_interface(scope);
   // Islands are found, and each other node gets the cheapest kernel, with packed weights, and copies where layouts

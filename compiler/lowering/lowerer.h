@@ -109,6 +109,7 @@ class Lowerer {
   std::vector<Choice>* choices_;
   std::map<const Node*, Absorbed> absorbed_;  ///< by the last node of an island
   std::size_t choice_ = 0;                    ///< the number of the next choice
+  int64_t constant_bytes_ = 0;                ///< of the whole model
   double streaming_ = 1;                      ///< the cost of a byte of weights, relative to one from memory
   Program program_;
   std::vector<Step>* steps_ = nullptr;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/lowering/vector_operations.h"
 #include "compiler/ops/broadcast.h"
 
 namespace onnxc {
@@ -11,6 +12,15 @@ struct Axis {
   Dim extent;
   DimList strides;  ///< of y, then of each operand
 };
+
+/// What is read from or written to beyond L2 costs as much as so many bytes more within it: of operands that do not fit, and of inputs and constants of a
+/// model whose weights drive them out from run to run. Sapphire Rapids, 2026-11: kernel_bench's '^map/add_relu_200000', and the first steps of networks in `onnxc profile`.
+double bytes_from_afar(int64_t bytes, int64_t of_callers, int64_t weights, const Target& target) {
+  constexpr double kBeyondL2 = 3.8, kCold = 6.6;
+  const int64_t l2 = 2 * target.l2_bytes;
+  const int64_t cold = weights > 2 * l2 ? of_callers : 0, beyond = std::max<int64_t>(0, bytes - cold - l2);
+  return kCold * static_cast<double>(cold) + kBeyondL2 * static_cast<double>(beyond);
+}
 
 }  // namespace
 
@@ -62,8 +72,17 @@ void KernelQuery::map_loop(const Expr& expr, View y, const std::vector<View>& x)
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (x[k].extents == y.extents && held_bits(x[k].element) == held_bits(y.element)) step.may_share(y, x[k]);
   }
-  step.work(element_count(y.extents) * operations(expr));
-  step.call().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
+  const auto bytes_of = [](const View& v) { return element_count(v.extents) * (held_bits(v.element) / 8); };
+  Dim bytes = bytes_of(y), of_callers = 0;
+  for (const View& v : x) {
+    bytes += bytes_of(v);
+    const Buffer::Space space = lowerer_.program_[v.pointer.buffer].space;
+    if (space == Buffer::Space::Input || space == Buffer::Space::Weights) of_callers += bytes_of(v);
+  }
+  step.work(element_count(y.extents) * (vectors ? vector_operations(expr) : operations(expr)));
+  step.call().bytes = bytes;
+  if (bytes.is_constant() && of_callers.is_constant())
+    step.bytes_from_afar(bytes_from_afar(bytes.value(), of_callers.value(), lowerer_.constant_bytes_, target()));
   step.emit();
 }
 

@@ -61,7 +61,8 @@ void StepBuilder::emit() {
   if (call_.bytes == Dim(0)) call_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
   const Dim operations = call_.macs + work_;
   if (operations.is_constant() && call_.bytes.is_constant())
-    call_.cost_ns = find_kernel(call_.kernel).cost(static_cast<double>(operations.value()), static_cast<double>(call_.bytes.value()));
+    call_.cost_ns = find_kernel(call_.kernel)
+                        .cost(static_cast<double>(operations.value()), static_cast<double>(call_.bytes.value()) + bytes_from_afar_);
   --lowering_.lowerer_.begun_;
   lowering_.lowerer_.emit(std::move(call_), std::move(what_));
 }
@@ -140,6 +141,10 @@ StepBuilder& StepBuilder::macs(Dim macs) {
 }
 StepBuilder& StepBuilder::work(Dim operations) {
   work_ = operations;
+  return *this;
+}
+StepBuilder& StepBuilder::bytes_from_afar(double more) {
+  bytes_from_afar_ = more;
   return *this;
 }
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {

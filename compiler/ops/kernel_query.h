@@ -238,7 +238,9 @@ class StepBuilder {
   StepBuilder& template_arg(TemplateArg a);
   StepBuilder& macs(Dim macs);
   StepBuilder& work(Dim operations);  ///< operations other than multiply-adds of tensors; only the predicted cost counts them
-  StepBuilder& specialised();         ///< see Call
+  /// The predicted cost counts so many bytes more, as some come from beyond L2.
+  StepBuilder& bytes_from_afar(double more);
+  StepBuilder& specialised();  ///< see Call
   StepBuilder& may_share(const View& written, const View& read);
   Call& call() { return call_; }
   void emit();
@@ -248,6 +250,7 @@ class StepBuilder {
   Call call_;
   std::string what_;
   Dim work_ = 0;
+  double bytes_from_afar_ = 0;
 };
 
 /// Arguments of params.

@@ -235,11 +235,16 @@ class GraphBuilder {
   /// Returns the nodes appended so far; the builder starts anew.
   std::vector<Node> take() { return std::exchange(nodes_, {}); }
 
+  /// Says that what is built computes in floats although it has quantised operands, and why: see Graph::float_reasons.
+  void in_floats(std::string reason) { float_reason_ = std::move(reason); }
+  const std::string& float_reason() const { return float_reason_; }
+
  private:
   Graph& graph_;
   std::string base_;
   int& fresh_;
   std::vector<Node> nodes_;
+  std::string float_reason_;
 };
 
 }  // namespace onnxc

@@ -1,5 +1,7 @@
 #include "compiler/passes/quantised_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/passes/hand_over_name.h"
@@ -50,29 +52,38 @@ int QuantisedGraph::uses(ValueId v) const {
   return v < std::ssize(uses_) ? uses_[v] : 1;
 }
 
-std::optional<Dequantised> QuantisedGraph::dequantised(ValueId v, bool bytes) const {
+Attempt<Dequantised> QuantisedGraph::dequantised(ValueId v, bool bytes) const {
   const Node* node = producer(v);
-  if (node == nullptr || !quantises(*node, "DequantizeLinear") || node->integer("block_size", 0) != 0) return std::nullopt;
+  if (node == nullptr || !quantises(*node, "DequantizeLinear")) return std::nullopt;
+  const char* const what = graph_.constant(node->inputs[0]) != nullptr ? "weights" : "activations";
   const ElementType type = graph_[node->inputs[0]].type.element;
-  if (bytes ? !is_byte(type) : type != ElementType::I32) return std::nullopt;
-  if (graph_[v].type.element != ElementType::F32 || graph_[node->inputs[1]].type.element != ElementType::F32) return std::nullopt;
+  if (bytes ? !is_byte(type) : type != ElementType::I32) return Refusal{fmt::format("it has {} {}; u8 or i8 would do", name(type), what)};
+  if (node->integer("block_size", 0) != 0)
+    return Refusal{fmt::format("its {} have scales for blocks; one for each channel would do", what)};
+  for (const ValueId real : {v, node->inputs[1]}) {
+    if (const ElementType found = graph_[real].type.element; found != ElementType::F32)
+      return Refusal{fmt::format("its {} are dequantised to {}; f32 would do", what, name(found))};
+  }
   const int64_t axis = node->integer("axis", 1), rank = graph_[v].type.rank();
   return Dequantised{node->inputs[0], node->inputs[1], node->input(2), axis < 0 ? axis + rank : axis};
 }
 
-std::optional<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v) const {
+Attempt<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v) const {
   auto d = dequantised(v);
-  if (d && !has_one_element(graph_[d->scale].type)) d.reset();
+  if (d && !has_one_element(graph_[d->scale].type)) return Refusal{"its input has a scale for each channel; one for all would do"};
   return d;
 }
 
-std::optional<Quantisation> QuantisedGraph::quantisation(const Node& node) const {
+Attempt<Quantisation> QuantisedGraph::quantisation(const Node& node) const {
   if (!quantises(node, "QuantizeLinear") || node.outputs.size() != 1) return std::nullopt;
   const ElementType type = graph_[node.outputs[0]].type.element;
   const Value& scale = graph_[node.input(1)];
-  if (!is_integer(type) || !has_one_element(scale.type) || scale.type.element != ElementType::F32 ||
-      graph_.constant(node.input(1)) == nullptr || node.has("precision") || node.integer("block_size", 0) != 0)
-    return std::nullopt;
+  if (!is_integer(type)) return Refusal{fmt::format("it gives {}; integers would do", name(type))};
+  if (node.integer("block_size", 0) != 0) return Refusal{"it has scales for blocks; one for all would do"};
+  if (!has_one_element(scale.type)) return Refusal{"it has a scale for each channel; one for all would do"};
+  if (scale.type.element != ElementType::F32) return Refusal{fmt::format("its scale is {}; f32 would do", name(scale.type.element))};
+  if (graph_.constant(node.input(1)) == nullptr) return Refusal{"its scale is known only to a run"};
+  if (node.has("precision")) return Refusal{"it has the attribute precision"};
   return Quantisation{node.input(1), node.input(2), type};
 }
 

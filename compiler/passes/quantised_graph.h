@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/ops/operator.h"
+#include "compiler/support/attempt.h"
 
 namespace onnxc {
 
@@ -45,12 +46,12 @@ class QuantisedGraph {
   /// In the graph as it was; of results, what reads the outputs whose place they take.
   int uses(ValueId v) const;
 
-  /// A value of bytes, or of i32, that is dequantised to f32.
-  std::optional<Dequantised> dequantised(ValueId v, bool bytes = true) const;
+  /// A value of bytes, or of i32, that is dequantised to f32. Nothing, and no reason for it, if no DequantizeLinear computes it.
+  Attempt<Dequantised> dequantised(ValueId v, bool bytes = true) const;
   /// Bytes with one scale for all.
-  std::optional<Dequantised> dequantised_evenly(ValueId v) const;
+  Attempt<Dequantised> dequantised_evenly(ValueId v) const;
   /// The quantisation that a QuantizeLinear node computes, if it is by one constant scale of f32 to integers.
-  std::optional<Quantisation> quantisation(const Node& node) const;
+  Attempt<Quantisation> quantisation(const Node& node) const;
 
   bool equal_constants(ValueId a, ValueId b) const;
   bool has_same_zero(ValueId a, ValueId b) const;

@@ -3,6 +3,8 @@
 //   r = Conv (DequantizeLinear x sx zx) (DequantizeLinear w sw zw) (DequantizeLinear b sx*sw)
 //
 // becomes r = cast(sums) * (sx sw), with sums = ByteConv x w, whose start has b and the zero points.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,19 +18,28 @@
 namespace onnxc {
 namespace {
 
-bool has_finite_scale(const Graph& graph, const Dequantised& d) {
-  const TensorData* scale = graph.constant(d.scale);
-  return scale != nullptr && std::ranges::all_of(to_doubles(*scale), [](double s) { return std::isfinite(s); });
+/// Constant bytes with one scale, or one for each index of `axis`, which is that of the output channels.
+Attempt<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
+  auto d = g.dequantised(v);
+  if (!d) return d;
+  const Graph& graph = g.graph();
+  if (graph.constant(d->q) == nullptr) return Refusal{"its weights are not constant"};
+  const TensorData* scale = graph.constant(d->scale);
+  if (scale == nullptr) return Refusal{"the scale of its weights is known only to a run"};
+  if (!std::ranges::all_of(to_doubles(*scale), [](double s) { return std::isfinite(s); }))
+    return Refusal{"a scale of its weights is not finite"};
+  if (!has_one_element(graph[d->scale].type) && (graph[d->scale].type.rank() != 1 || d->axis != axis))
+    return Refusal{"the scales of its weights do not run along its output channels"};
+  return d;
 }
 
-/// Constant bytes with one scale, or one for each index of `axis`.
-std::optional<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
-  auto d = g.dequantised(v);
-  const Graph& graph = g.graph();
-  if (d && (graph.constant(d->q) == nullptr || !has_finite_scale(graph, *d) ||
-            (!has_one_element(graph[d->scale].type) && (graph[d->scale].type.rank() != 1 || d->axis != axis))))
-    d.reset();
-  return d;
+/// Why there is no product of bytes, if an operand is none.
+Refusal refusal_of(const Attempt<Dequantised>& x, const Attempt<Dequantised>& w) {
+  if (!x.why().empty()) return x.refusal();
+  if (!w.why().empty()) return w.refusal();
+  return {fmt::format("{} not quantised; QuantizeLinear and DequantizeLinear before would do", !x && !w ? "its operands are"
+                                                                                               : !x     ? "its input is"
+                                                                                                        : "its weights are")};
 }
 
 /// The quantised bias of a product whose factor is known, if its scale is that factor: it is added to the sums.
@@ -67,49 +78,42 @@ ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantis
   return result;
 }
 
-std::optional<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), 0);
-  if (!x || !w) return std::nullopt;
+  if (!x || !w) return refusal_of(x, w);
   const int64_t rank = b.rank(node.input(1));
   const ValueId bias = bias_of_sums(g, node.input(2), x->scale, w->scale);
   const auto sums =
       byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)}, node.attributes, bias);
-  if (!sums) return std::nullopt;
+  if (!sums) return sums.refusal();
   return scaled(g, b, *sums, *x, *w, bias == kAbsent ? node.input(2) : kAbsent, 1, rank);
 }
 
-ValueId transpose(GraphBuilder& b, ValueId matrix) {
-  const TensorData& from = *b.graph().constant(matrix);
-  const auto rows = static_cast<std::size_t>(from.shape[0]), columns = static_cast<std::size_t>(from.shape[1]);
-  TensorData to = from;
-  std::swap(to.shape[0], to.shape[1]);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = from.bytes[i * columns + j];
-  }
-  return b.graph().add_constant(b.graph()[matrix].name, std::make_shared<const TensorData>(std::move(to)));
-}
-
 /// A product of two values that only a run knows.
-std::optional<ValueId> matmul_of_values(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> matmul_of_values(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0)), y = g.dequantised_evenly(node.input(1));
-  if (!x || !y || g.graph().constant(y->q) != nullptr) return std::nullopt;
+  if (!x || !y) return refusal_of(x, y);
   const auto sums = centred_matmul(b, {x->q, as_scalar(b, x->zero)}, {y->q, as_scalar(b, y->zero)});
-  if (!sums) return std::nullopt;
+  if (!sums) return sums.refusal();
   const int64_t rank = b.rank(*sums);
   return scaled(g, b, *sums, *x, *y, kAbsent, rank - 1, rank);
 }
 
-std::optional<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const bool gemm = node.op == "Gemm", transposed = gemm && node.integer("transB", 0) != 0;
-  if (gemm && (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)) return std::nullopt;
   const auto a = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), transposed ? 0 : 1);
-  if (!a || !w || b.rank(w->q) != 2) return std::nullopt;
-  if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || has_one_element(b.type(node.input(2))))) return std::nullopt;
+  if (!a || !w) return refusal_of(a, w);
+  if (gemm && node.integer("transA", 0) != 0) return Refusal{"it has transA; a Transpose before it would do"};
+  if (gemm && (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1))
+    return Refusal{"it has alpha or beta; scales that have these factors would do"};
+  if (b.rank(w->q) != 2) return Refusal{fmt::format("its weights have {} axes; a matrix would do", b.rank(w->q))};
+  if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || b.extents(node.input(2))[0] != b.extents(w->q)[transposed ? 0 : 1]))
+    return Refusal{"its bias is no vector with an element for each column"};
   const ValueId bias = gemm ? bias_of_sums(g, node.input(2), a->scale, w->scale) : kAbsent;
-  const ValueId matrix = transposed ? transpose(b, w->q) : w->q;
+  const ValueId matrix = transposed ? transposed_bytes(b, w->q) : w->q;
   const auto sums =
       byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
-  if (!sums) return std::nullopt;
+  if (!sums) return sums.refusal();
   const int64_t rank = b.rank(*sums);
   return scaled(g, b, *sums, *a, *w, bias == kAbsent && gemm ? node.input(2) : kAbsent, rank - 1, rank);
 }
@@ -124,29 +128,32 @@ ValueId mean(QuantisedGraph& g, GraphBuilder& b, ValueId sums, ValueId count, co
 }
 
 /// The axes that are averaged, if all of them are; sums of the elements that a static shape has there stay exact in f32.
-std::optional<std::vector<int64_t>> averaged_axes(const Graph& graph, const Node& node) {
+Attempt<std::vector<int64_t>> averaged_axes(const Graph& graph, const Node& node) {
   const Extents& x = graph[node.input(0)].type.extents;
   std::vector<int64_t> axes;
   if (node.op == "GlobalAveragePool") {
     for (int64_t axis = 2; axis < std::ssize(x); ++axis) axes.push_back(axis);
   } else {
     const auto reduced = reduced_axes(graph, node);
-    if (!reduced) return std::nullopt;
+    if (!reduced) return Refusal{"its axes are known only to a run"};
     axes.assign(reduced->begin(), reduced->end());
   }
-  if (axes.empty() || axes.back() - axes.front() + 1 != std::ssize(axes)) return std::nullopt;
+  if (axes.empty()) return std::nullopt;
+  if (axes.back() - axes.front() + 1 != std::ssize(axes)) return Refusal{"its axes are not beside each other"};
   Dim count = 1;
   for (const int64_t axis : axes) count *= x[static_cast<std::size_t>(axis)];
   constexpr int64_t kMost = (int64_t{1} << 24) / 255;
-  if (!count.is_constant() || count.value() <= 0 || count.value() > kMost) return std::nullopt;
+  if (!count.is_constant()) return Refusal{"how many values it averages is known only to a run; --dim would fix that"};
+  if (count.value() <= 0) return std::nullopt;
+  if (count.value() > kMost) return Refusal{fmt::format("it averages {} values, and f32 holds sums of up to {}", count.value(), kMost)};
   return axes;
 }
 
-std::optional<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0));
-  if (!x) return std::nullopt;
+  if (!x) return x.why().empty() ? Refusal{"its input is not quantised"} : x.refusal();
   const auto axes = averaged_axes(g.graph(), node);
-  if (!axes) return std::nullopt;
+  if (!axes) return axes.refusal();
   const Centred bytes = as_unsigned(b, {x->q, as_scalar(b, x->zero)});
   const ValueId sums = b.op("onnxc.ByteSum", {bytes.value, b.integers(*axes)}),
                 average = mean(g, b, sums, count_along(b, x->q, *axes, ElementType::F32), *x, bytes.zero);
@@ -155,26 +162,33 @@ std::optional<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, co
 }
 
 /// A depthwise convolution with weights of 1, if every window has as many elements.
-std::optional<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0));
+  if (!x) return x.why().empty() ? Refusal{"its input is not quantised"} : x.refusal();
   const Extents& extents = b.extents(node.input(0));
-  if (!x || extents.size() < 3 || extents.size() > 4 || !extents[1].is_constant() || node.integer("ceil_mode", 0) != 0) return std::nullopt;
+  if (extents.size() < 3 || extents.size() > 4)
+    return Refusal{fmt::format("it has {} spatial axes, and bytes are averaged along one or two", std::ssize(extents) - 2)};
+  if (!extents[1].is_constant()) return Refusal{"the number of its channels is known only to a run; --dim would fix that"};
+  const Refusal windows_differ{
+      "its windows have different numbers of elements; no pads, or pads that are counted, and no ceil_mode would do"};
+  if (node.integer("ceil_mode", 0) != 0) return windows_differ;
   const auto kernel = node.integers("kernel_shape");
   std::map<std::string, Attribute> attributes = node.attributes;
   const bool pads_count = node.integer("count_include_pad", 0) != 0;
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
   const bool padded =
       auto_pad.starts_with("SAME") || (node.has("pads") && std::ranges::any_of(node.integers("pads"), [](int64_t p) { return p != 0; }));
-  if (padded && (!pads_count || auto_pad.starts_with("SAME"))) return std::nullopt;
+  if (padded && (!pads_count || auto_pad.starts_with("SAME"))) return windows_differ;
+  const Refusal too_large{"its windows are too large for weights of 1"};
   const int64_t channels = extents[1].value();
   std::vector<int64_t> shape{channels, 1};
   int64_t taps = 1;
   for (const int64_t k : kernel) {
-    if (k <= 0 || k > (int64_t{1} << 16)) return std::nullopt;
+    if (k <= 0 || k > (int64_t{1} << 16)) return too_large;
     shape.push_back(k);
     taps *= k;
   }
-  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > (int64_t{1} << 24)) return std::nullopt;
+  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > (int64_t{1} << 24)) return too_large;
   for (const char* own : {"ceil_mode", "count_include_pad"}) attributes.erase(own);
   attributes["group"] = channels;
   TensorData ones;
@@ -183,23 +197,25 @@ std::optional<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, co
   ones.bytes.assign(static_cast<std::size_t>(taps * channels), std::byte{1});
   const ValueId w = b.graph().add_constant("ones", std::make_shared<const TensorData>(std::move(ones)));
   const auto sums = byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w, kAbsent}, std::move(attributes));
-  if (!sums) return std::nullopt;
+  if (!sums) return sums.refusal();
   return mean(g, b, *sums, b.number(ElementType::F32, static_cast<double>(taps)), *x, kAbsent);
 }
 
 }  // namespace
 
-std::optional<ValueId> product_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> product_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   if (!node.domain.empty()) return std::nullopt;
   if (node.op == "Conv") return conv(g, b, node);
   if (node.op == "MatMul" || node.op == "Gemm") {
-    if (auto product = matmul(g, b, node)) return product;
-    if (node.op == "MatMul") return matmul_of_values(g, b, node);
+    auto product = matmul(g, b, node);
+    const auto right = g.dequantised(node.input(1));
+    if (product || node.op == "Gemm" || (right && g.graph().constant(right->q) != nullptr)) return product;
+    return matmul_of_values(g, b, node);
   }
   return std::nullopt;
 }
 
-std::optional<ValueId> average_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> average_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   if (!node.domain.empty()) return std::nullopt;
   if (node.op == "GlobalAveragePool" || node.op == "ReduceMean") return average_along_axes(g, b, node);
   if (node.op == "AveragePool") return average_of_windows(g, b, node);

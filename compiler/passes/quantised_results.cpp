@@ -39,13 +39,14 @@ class Quantiser {
   std::optional<ValueId> moved(ValueId real) {
     const Node* const found = g_.producer(real);
     if (found == nullptr || g_.uses(real) != 1 || !g_.is_usual(as_.scale) || !is_byte(as_.type)) return std::nullopt;
-    const Node mover = *found;  // nodes are appended meanwhile
+    if (!found->is("Concat") && (!moves_values(*found) || found->is("Gather"))) return std::nullopt;  // Gather may need few of the values
+    const Node mover = *found;                                                                        // nodes are appended meanwhile
+    g_.graph().float_reasons.erase(g_.graph()[real].name);
     if (mover.is("Concat")) {
       std::vector<ValueId> parts;
       for (const ValueId v : mover.inputs) parts.push_back(quantised_or_not(v));
       return b_.op("Concat", std::move(parts), mover.attributes);
     }
-    if (!moves_values(mover) || mover.is("Gather")) return std::nullopt;  // it may need few of the values
     std::vector<ValueId> inputs = mover.inputs;
     inputs[0] = quantised_or_not(inputs[0]);
     return b_.op(mover.op, std::move(inputs), mover.attributes);
@@ -90,9 +91,11 @@ class Quantiser {
 
 }  // namespace
 
-std::optional<ValueId> quantise(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
+Attempt<ValueId> quantise(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto as = g.quantisation(node);
-  return as ? Quantiser(g, b, *as).quantised(node.input(0)) : std::nullopt;
+  if (!as) return as.refusal();
+  const auto y = Quantiser(g, b, *as).quantised(node.input(0));
+  return y ? Attempt<ValueId>(*y) : std::nullopt;
 }
 
 }  // namespace onnxc

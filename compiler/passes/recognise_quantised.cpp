@@ -4,9 +4,11 @@
 //
 // becomes y = saturate(round(relu(sums * (sx sw / sy))) + zy), with sums = ByteConv x w. The rules are in quantised_products, quantised_moves,
 // quantised_results and quantised_tables.
+#include <algorithm>
 #include <map>
 
 #include "compiler/ops/quant/linear.h"
+#include "compiler/passes/float_nodes.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/quantised_rules.h"
 
@@ -48,32 +50,45 @@ void make_unsigned(Graph& graph) {
   }
 }
 
-std::optional<std::vector<ValueId>> rewrite(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
-  const auto one = [](std::optional<ValueId> v) { return v ? std::optional(std::vector{*v}) : std::nullopt; };
+using Results = Attempt<std::vector<ValueId>>;
+
+Results rewrite(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   if (node.outputs.empty() || (node.outputs.size() == 1 && node.outputs[0] == kAbsent)) return std::nullopt;
-  if (auto moved = move_bytes(g, b, node)) return moved;
-  if (node.outputs.size() != 1) return std::nullopt;
-  if (auto y = one(quantise(g, b, node))) return y;
-  if (auto y = one(product_of_bytes(g, b, node))) return y;
-  return one(average_of_bytes(g, b, node));
+  // Each operator is the matter of one rule at most.
+  if (auto moved = move_bytes(g, b, node); moved || !moved.why().empty() || node.outputs.size() != 1) return moved;
+  std::string why;
+  for (const auto rule : {quantise, product_of_bytes, average_of_bytes}) {
+    const auto y = rule(g, b, node);
+    if (y) return std::vector{*y};
+    if (!y.why().empty()) why = y.why();
+  }
+  return Refusal{std::move(why)};
 }
 
 }  // namespace
 
 Graph recognise_quantised(Graph graph) {
   make_unsigned(graph);
+  const FloatNodes floats(graph);
   QuantisedGraph g(graph);
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
   for (Node& node : nodes) {
-    for (auto& [name, region] : node.regions) *region = recognise_quantised(std::move(*region));
+    for (auto& [name, region] : node.regions) {
+      *region = recognise_quantised(std::move(*region));
+      graph.float_reasons.merge(region->float_reasons);
+    }
     for (auto* list : {&node.inputs, &node.captures}) {
       for (ValueId& v : *list) v = g.resolved(v);
     }
     GraphBuilder b(graph, node.name, g.fresh());
     const auto results = node.guard([&] { return rewrite(g, b, node); });
-    if (results) g.replace(b, node, *results);
-    else g.append(std::move(node));
+    if (results) {
+      g.replace(b, node, *results);
+    } else {
+      floats.record(graph, node, results.why());
+      g.append(std::move(node));
+    }
   }
   return graph;
 }

@@ -7,11 +7,14 @@
 // each column, or a single one, is repeated for blocks.
 //
 // Values of a that were quantised are left alone: the kernels would round them once more, to 16 bits.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
-#include <optional>
 
+#include "compiler/passes/float_nodes.h"
 #include "compiler/passes/passes.h"
+#include "compiler/support/attempt.h"
 
 namespace onnxc {
 namespace {
@@ -33,9 +36,17 @@ class Recogniser {
 
   void run() {
     for (Node& node : graph_.nodes) {
-      for (auto& [name, region] : node.regions) *region = recognise_weight_only(std::move(*region));
-      if ((node.is("MatMul") || node.is("Gemm")) && node.outputs.size() == 1) {
-        if (const auto weights = weights_of(node)) rewrite(node, *weights);
+      for (auto& [name, region] : node.regions) {
+        *region = recognise_weight_only(std::move(*region));
+        graph_.float_reasons.merge(region->float_reasons);
+      }
+      if ((!node.is("MatMul") && !node.is("Gemm")) || node.outputs.size() != 1) continue;
+      const std::string output = first_output(graph_, node);
+      if (const auto weights = weights_of(node)) {
+        rewrite(node, *weights);
+        graph_.float_reasons.erase(output);
+      } else if (!weights.why().empty()) {
+        graph_.float_reasons.insert_or_assign(output, weights.why());
       }
     }
   }
@@ -52,16 +63,10 @@ class Recogniser {
     return source != nullptr && source->op == "DequantizeLinear";
   }
 
-  std::optional<Weights> weights_of(const Node& node) const {
+  Attempt<Weights> weights_of(const Node& node) const {
     const Type& a = graph_[node.inputs[0]].type;
     if (a.element != ElementType::F32 || a.rank() == 0 || was_quantised(node.inputs[0])) return std::nullopt;
-    bool transposed = false;
-    if (node.is("Gemm")) {
-      if (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1) return std::nullopt;
-      if (node.has_input(2) && element_count(graph_[node.inputs[2]].type.extents) != graph_[node.outputs[0]].type.extents.back())
-        return std::nullopt;
-      transposed = node.integer("transB", 0) != 0;
-    }
+    bool transposed = node.is("Gemm") && node.integer("transB", 0) != 0;
     const Node* source = producer(node.inputs[1]);
     if (source != nullptr && source->is("Transpose") && graph_[source->inputs[0]].type.rank() == 2) {
       const auto order = source->integers("perm");
@@ -76,20 +81,40 @@ class Recogniser {
               0,
               source->integer("block_size", 0),
               transposed};
-    if (w.q == nullptr || w.scale == nullptr || w.q->shape.size() != 2 || !is_integer(w.q->type) || w.bits() > 8) return std::nullopt;
-    if (w.scale->type != ElementType::F32 || graph_[source->outputs[0]].type.element != ElementType::F32) return std::nullopt;
-    if (source->has_input(2) && (w.zero = graph_.constant(source->input(2))) == nullptr) return std::nullopt;
+    if (w.q == nullptr) return Refusal{"its weights are not constant"};
+    if (w.scale == nullptr) return Refusal{"the scale of its weights is known only to a run"};
+    if (source->has_input(2) && (w.zero = graph_.constant(source->input(2))) == nullptr)
+      return Refusal{"the zero point of its weights is known only to a run"};
+    if (w.q->shape.size() != 2) return Refusal{fmt::format("its weights have {} axes; a matrix would do", w.q->shape.size())};
+    if (!is_integer(w.q->type) || w.bits() > 8)
+      return Refusal{fmt::format("its weights are {}; integers of 2, 4 or 8 bits would do", name(w.q->type))};
+    for (const ValueId real : {source->inputs[1], source->outputs[0]}) {
+      if (const ElementType found = graph_[real].type.element; found != ElementType::F32)
+        return Refusal{fmt::format("its weights are dequantised to {}; f32 would do", name(found))};
+    }
+    if (node.is("Gemm")) {
+      if (node.integer("transA", 0) != 0) return Refusal{"it has transA; a Transpose before it would do"};
+      if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)
+        return Refusal{"it has alpha or beta; scales that have these factors would do"};
+      if (node.has_input(2) && element_count(graph_[node.inputs[2]].type.extents) != graph_[node.outputs[0]].type.extents.back())
+        return Refusal{"its bias is no vector with an element for each column"};
+    }
     w.k = w.q->shape[transposed ? 1 : 0];
     w.n = w.q->shape[transposed ? 0 : 1];
     if (w.k == 0 || w.n == 0 || w.k > INT32_MAX || w.n > INT32_MAX) return std::nullopt;
     if (const Dim rows = floor_div(element_count(a.extents), w.k); w.bits() == 8 && rows.is_constant() && rows.value() > kFewRows)
-      return std::nullopt;
+      return Refusal{
+          fmt::format("its input is not quantised, and with {} rows, more than {}, weights of 8 bits save no time; QuantizeLinear and "
+                      "DequantizeLinear before it would do",
+                      rows.value(), kFewRows)};
     int64_t axis = source->integer("axis", 1);
     if (axis < 0) axis += 2;
     const int64_t along_k = transposed ? 1 : 0;
     if (w.scale->count() == 1) w.block = 0;
-    else if (w.block == 0 && axis == along_k) return std::nullopt;
-    if (w.block != 0 && (axis != along_k || w.block < 16 || !std::has_single_bit(static_cast<uint64_t>(w.block)))) return std::nullopt;
+    else if (w.block == 0 && axis == along_k) return Refusal{"the scales of its weights do not run along its output channels"};
+    if (w.block != 0 && axis != along_k) return Refusal{"the blocks of its weights do not lie along its input channels"};
+    if (w.block != 0 && (w.block < 16 || !std::has_single_bit(static_cast<uint64_t>(w.block))))
+      return Refusal{fmt::format("its weights have blocks of {}; a power of two from 16 on would do", w.block)};
     return w;
   }
 

@@ -239,6 +239,7 @@ def recurrences():
         ("bidirectional", "bidirectional", 19, "i8 columns", {"lengths": [3, 1, 2]}),
         ("unsigned", "bidirectional", 19, "u8", {}),
         ("unsigned_columns", "forward", 17, "u8 columns", {"lengths": [1, 4, 2]}),
+        ("empty", "bidirectional", 8, "i8", {"lengths": [0, 4, 2]}),
         ("peepholes", "bidirectional", 8, "i8", {"peepholes": True}),
         ("forget", "forward", 8, "i8", {"attributes": {"input_forget": 1, "clip": 0.5}}),
         ("activations", "forward", 8, "u8", {"attributes": {"activations": ["HardSigmoid", "Relu", "Softsign"]}}),

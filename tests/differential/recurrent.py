@@ -22,7 +22,7 @@ def recurrent(d, op):
     make = lambda *shape: d.array(shape, kind, "plain", -0.6, 0.6)
     state = (batch, directions, hidden) if batch_first else (directions, batch, hidden)
     inputs = [make(*((batch, steps, width) if batch_first else (steps, batch, width))), make(directions, g * hidden, width), make(directions, g * hidden, hidden),
-              d.maybe(0.7, lambda: make(directions, 2 * g * hidden)), d.maybe(0.4, lambda: np.array(d.ints(batch, 1, steps), np.int32)), d.maybe(0.4, lambda: make(*state))]
+              d.maybe(0.7, lambda: make(directions, 2 * g * hidden)), d.maybe(0.4, lambda: np.array(d.ints(batch, 0, steps), np.int32)), d.maybe(0.4, lambda: make(*state))]
     attributes = {"hidden_size": hidden}
     if direction != "forward" or d.chance(0.5):
         attributes["direction"] = direction
@@ -65,7 +65,7 @@ def dynamic_quantize_lstm(d, op):
     weights = [d.array([directions, rows, 4 * hidden], k, "plain", low(k), high(k)) for rows, k in zip((width, hidden), kinds)]
     scales = [d.array(shape, np.float32, "plain", 0.002, 0.01) for _ in weights]
     zeros = [np.full(shape, 0 if k == np.int8 else d.int(0, 127), k) for k in kinds]
-    lengths = d.maybe(0.4, lambda: np.array(d.ints(batch, 1, steps), np.int32))
+    lengths = d.maybe(0.4, lambda: np.array(d.ints(batch, 0, steps), np.int32))
     inputs = [make(steps, batch, width) * np.float32(d.one(1, 5)), *weights, d.maybe(0.7, lambda: make(directions, 8 * hidden)), lengths,
               d.maybe(0.6, lambda: make(directions, batch, hidden)), d.maybe(0.4, lambda: make(directions, batch, hidden)), d.maybe(0.3, lambda: make(directions, 3 * hidden)),
               scales[0], zeros[0], scales[1], zeros[1]]

@@ -99,6 +99,12 @@ def check_files(folder):
     report(f"{folder}/symbolic.onnx", "-o", f"{folder}/fixed.html", "--dim", "batch=4")
     expect(page_data(f"{folder}/fixed.html")["arena"]["bytes"] >= 0, "with --dim it has one")
 
+    models.quantised(f"{folder}/quantised.onnx")
+    report(f"{folder}/quantised.onnx", "-o", f"{folder}/quantised.html")
+    floats = page_data(f"{folder}/quantised.html")["floats"]
+    expect(floats == [{"op": "Softmax", "reason": "Softmax has no form on bytes", "nodes": [{"name": "soft", "output": "s"}]}], f"nodes in floats have their reasons: {floats}")
+    expect(data["floats"] == [] and "buildFloats" in read(page), "there are none in a network of floats")
+
     report(f"{folder}/hostile.onnx", "-o", f"{folder}/hostile.html")
     page = read(f"{folder}/hostile.html")
     expect(page.count("</script>") == 2 and page.count("<script") == 2 and "<img" not in page and "<!--" not in page, "names open and close no element")
@@ -173,6 +179,12 @@ def check_pages(folder, browser):
             expect(browser.errors == [], f"{name}: {browser.errors}")
             expect(all(url.startswith(("file:", "about:", "data:")) for url in browser.requests), f"{name}: loads {browser.requests}")
         expect("x" != browser.evaluate("document.title") and browser.evaluate("document.images.length") == 0, f"{name}: a name was executed")
+
+    browser.open(f"{folder}/quantised.html")
+    browser.evaluate("location.hash = 'floats'")
+    browser.frames(3)
+    text = browser.evaluate("document.querySelector('main > section.floats').innerText")
+    expect(browser.errors == [] and "Softmax: Softmax has no form on bytes" in text and "soft" in text, f"nodes in floats: {text} {browser.errors}")
 
     # A click shows a node, and where it is on the other side.
     browser.open(f"{folder}/small.html")

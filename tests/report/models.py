@@ -36,6 +36,13 @@ def small(path, channels=8, extra=False):
                            [weights("w", channels, 3, 3, 3), weights("v", channels, 4), numpy_helper.from_array(np.float32(0), "zero")]), path)
 
 
+def quantised(path):
+    """A Softmax between quantised values, which is computed in floats."""
+    nodes = [helper.make_node("QuantizeLinear", ["x", "scale"], ["q"]), helper.make_node("DequantizeLinear", ["q", "scale"], ["d"]), helper.make_node("Softmax", ["d"], ["s"], name="soft"),
+             helper.make_node("QuantizeLinear", ["s", "scale"], ["qs"]), helper.make_node("DequantizeLinear", ["qs", "scale"], ["y"])]
+    save(helper.make_graph(nodes, "quantised", [value("x", (4, 8))], [value("y", (4, 8))], [numpy_helper.from_array(np.float32(0.01), "scale")]), path)
+
+
 def symbolic(path):
     save(helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Softmax", ["h"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["y"])],
                            "symbolic", [value("x", ("batch", 32))], [value("y", ("batch", 32))], [weights("w", 32, 32)]), path)

@@ -315,6 +315,22 @@ def check_origins(folder):
     expect("computed while compiling" in call(ONNXC, "explain", folder / "model.onnx", "weights0"), "what became of a constant's node is said")
 
 
+def check_floats(folder):
+    """A Softmax between quantised values: explain, info and its JSON say that it is in floats, and why; nothing is said of the convolution."""
+    nodes = [helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"], "quantise"), helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"], "dequantise"),
+             helper.make_node("DequantizeLinear", ["w", "scale"], ["wd"], "weights"), helper.make_node("Conv", ["d", "wd"], ["c"], "conv"), helper.make_node("Softmax", ["c"], ["s"], "soft", axis=1),
+             helper.make_node("QuantizeLinear", ["s", "scale", "zero"], ["qs"], "quantise_again"), helper.make_node("DequantizeLinear", ["qs", "scale", "zero"], ["y"], "dequantise_again")]
+    save(folder, nodes, [("x", (1, 8, 4, 4))], [("y", None)], {"w": np.ones((8, 8, 1, 1), np.int8), "scale": np.float32(0.02), "zero": np.uint8(128)})
+    model, why = folder / "model.onnx", "Softmax has no form on bytes"
+    expect(f"Softmax 'soft' -> s: in floats, as {why}; step" in call(ONNXC, "explain", model, "soft"), "explain says why a node is in floats")
+    expect("in floats" not in call(ONNXC, "explain", model, "conv"), "and nothing of others")
+    whole = call(ONNXC, "explain", model)
+    expect(f"  floats    Softmax 'soft' -> s: {why}\n" in whole and f"although the network is quantised\n  Softmax 'soft': {why}\n" in whole, "with its step, and together at the end", whole)
+    expect(f"in floats   Softmax 'soft': {why}\n" in call(ONNXC, "info", model), "info counts it")
+    told = json.loads(call(ONNXC, "info", model, "--json"))["floats"]
+    expect(told == [{"op": "Softmax", "reason": why, "nodes": [{"name": "soft", "output": "s"}]}], "so does its JSON", told)
+
+
 def check_ended_run(folder):
     """A run that a status ends: what the status says, the step, and its node, behind what was said before."""
     save(folder, [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Cast", ["a"], ["i"], "index", to=T.INT64), helper.make_node("Gather", ["table", "i"], ["b"], "pick"), helper.make_node("Exp", ["b"], ["y"], "last")],
@@ -341,6 +357,7 @@ def main():
         check_likely_arena(models["dynamic"])
         check_code_budget(root, models["branches"])
         check_explain(models["branches"])
+        check_floats(root / "floats")
         check_taps(root, models, proto)
         check_bisect(root, models["branches"], proto)
         quantised(root / "quantised")

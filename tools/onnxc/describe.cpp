@@ -1,11 +1,15 @@
 #include "tools/onnxc/describe.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "compiler/budgets.h"
 #include "compiler/ir/origins.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/passes/float_nodes.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -90,7 +94,10 @@ ordered_json describe_arena(const Program& program) {
   return json;
 }
 
-void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<int>>& steps, ordered_json& list) {
+using FloatReasons = std::map<std::string, std::string>;
+
+void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<int>>& steps, const FloatReasons& reasons,
+                    ordered_json& list) {
   for (const Node& node : graph.nodes) {
     ordered_json outputs = ordered_json::array();
     for (const ValueId v : node.outputs) {
@@ -101,8 +108,27 @@ void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<
                     {"name", node.name},
                     {"outputs", std::move(outputs)},
                     {"steps", found != steps.end() ? found->second : std::vector<int>()}});
-    for (const auto& [name, region] : node.regions) describe_nodes(*region, steps, list);
+    const std::string output = first_output(graph, node);
+    if (const auto reason = reasons.find(output); reason != reasons.end()) list.back()["in_floats"] = reason->second;
+    for (const auto& [name, region] : node.regions) describe_nodes(*region, steps, reasons, list);
   }
+}
+
+/// Nodes in floats, those of one operator and reason together, the most frequent first.
+ordered_json describe_floats(const ordered_json& nodes) {
+  std::vector<ordered_json> groups;
+  for (const ordered_json& node : nodes) {
+    if (!node.contains("in_floats")) continue;
+    auto group =
+        std::ranges::find_if(groups, [&](const ordered_json& g) { return g["op"] == node["op"] && g["reason"] == node["in_floats"]; });
+    if (group == groups.end()) {
+      groups.push_back({{"op", node["op"]}, {"reason", node["in_floats"]}, {"nodes", ordered_json::array()}});
+      group = groups.end() - 1;
+    }
+    (*group)["nodes"].push_back({{"name", node["name"]}, {"output", node["outputs"][0]}});
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater{}, [](const ordered_json& g) { return g["nodes"].size(); });
+  return groups;
 }
 
 }  // namespace
@@ -136,6 +162,21 @@ std::string label_of(const ordered_json& origin) {
   return name.empty() ? origin.at("output").get<std::string>() : name;
 }
 
+std::string text_of_floats(const ordered_json& group) {
+  constexpr std::size_t kMost = 3, kLongest = 60;
+  const auto shortened = [](const std::string& name) {
+    std::size_t end = kLongest;
+    while (end < name.size() && end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // whole characters
+    return end < name.size() ? name.substr(0, end) + "..." : name;
+  };
+  const ordered_json& nodes = group.at("nodes");
+  std::string names;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kMost); ++i)
+    names += fmt::format("{}'{}'", i == 0 ? "" : ", ", shortened(one_line(label_of(nodes[i]))));
+  if (nodes.size() > kMost) names += fmt::format(" and {} more", nodes.size() - kMost);
+  return fmt::format("{} {}: {}", line_of(group.at("op")), names, line_of(group.at("reason")));
+}
+
 ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant) {
   const Compilation& c = described.compilation;
   const Program& program = variant != nullptr ? variant->program : c.program;
@@ -150,7 +191,8 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     for (const Origin& origin : origins[i]) steps_of[origin.node].push_back(static_cast<int>(i) + 1);
   }
   ordered_json nodes = ordered_json::array();
-  describe_nodes(described.model, steps_of, nodes);
+  describe_nodes(described.model, steps_of, c.float_reasons, nodes);
+  ordered_json floats = describe_floats(nodes);
   for (BufferId id = 0; id < std::ssize(program.buffers); ++id) buffers.push_back(describe_buffer(program, id));
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name},
@@ -175,7 +217,8 @@ ordered_json describe(const Described& described, const CompileOptions& options,
           {"threads", options.threads},       {"totals", describe_totals(program)},
           {"arena", describe_arena(program)}, {"steps", std::move(steps)},
           {"buffers", std::move(buffers)},    {"weights", std::move(weights)},
-          {"nodes", std::move(nodes)},        {"choices", std::move(choices)}};
+          {"nodes", std::move(nodes)},        {"floats", std::move(floats)},
+          {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

@@ -33,8 +33,10 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///            output, or of an entry of `weights`; `pixel_stride` if channels-last; `first` and `last` are a half-open range of steps,
 ///            counted from 0; offset and lifetime only in the arena
 ///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
-///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, those of regions after the node that owns
-///            them; `steps` compute what remains of the node at run time
+///   nodes:   [{op, name, outputs: [name], steps: [number], in_floats}]: those of the model, in its order, those of regions after the node
+///            that owns them; `steps` compute what remains of the node at run time; `in_floats`: why it is computed in floats although the
+///            network is quantised, as the end of a sentence
+///   floats:  [{op, reason, nodes: [{name, output}]}]: nodes with `in_floats`, those of one operator and reason together
 ///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow, predicted_ns}]}]: a narrow candidate is the
 ///            kernel before it with its weights in a narrower type; `predicted_ns` if --tune has replaced it by a measured time
 ///
@@ -47,5 +49,8 @@ std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& 
 std::string line_of(const nlohmann::ordered_json& json);
 /// The label of an origin: its name, or that of its output if it has none.
 std::string label_of(const nlohmann::ordered_json& origin);
+
+/// A group of `floats` as a line for people: `Conv 'a', 'b': its weights are not constant`.
+std::string text_of_floats(const nlohmann::ordered_json& group);
 
 }  // namespace onnxc

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/support/closest.h"
@@ -26,6 +27,9 @@ class Explanation {
  public:
   explicit Explanation(const ordered_json& description) : all_(description), steps_(description.at("steps")) {
     for (const ordered_json& choice : all_.at("choices")) find_step_of(choice);
+    for (const ordered_json& node : all_.at("nodes")) {
+      if (node.contains("in_floats")) float_reasons_[text(node.at("outputs")[0])] = text(node.at("in_floats"));
+    }
   }
 
   void print_step(const ordered_json& step) const {
@@ -33,6 +37,12 @@ class Explanation {
     fmt::print("{}\n", styled(Style::Bold, fmt::format("step {}: {}  {}", number, line_of(step.at("label")), line_of(step.at("what")))));
     for (const ordered_json& origin : step.at("origins"))
       fmt::print("  does      {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))));
+    for (const ordered_json& origin : step.at("origins")) {
+      const auto reason = float_reasons_.find(text(origin.at("output")));
+      if (reason != float_reasons_.end())
+        fmt::print("  floats    {}: {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))),
+                   one_line(reason->second));
+    }
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
     const bool calls_kernel = !step.at("writes").empty() && step.at("label") != "if" && step.at("label") != "loop";
@@ -55,6 +65,7 @@ class Explanation {
     std::vector<std::string> outputs;
     for (const ordered_json& output : node.at("outputs")) outputs.push_back(text(output));
     fmt::print("{}: ", node_text(text(node.at("op")), text(node.at("name")), fmt::format("{}", fmt::join(outputs, ", "))));
+    if (node.contains("in_floats")) fmt::print("in floats, as {}; ", one_line(text(node.at("in_floats"))));
     const auto& steps = node.at("steps");
     if (steps.empty()) fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
     else if (steps.size() == 1) fmt::print("step {}\n", text(steps[0]));
@@ -71,6 +82,8 @@ class Explanation {
       fmt::print("  ");
       print_node(node);
     }
+    if (!all_.at("floats").empty()) fmt::print("{}\n", styled(Style::Bold, "in floats, although the network is quantised"));
+    for (const ordered_json& group : all_.at("floats")) fmt::print("  {}\n", text_of_floats(group));
   }
 
   /// Prints what `which` names. Returns false if it names nothing.
@@ -171,7 +184,8 @@ class Explanation {
 
   const ordered_json& all_;
   const ordered_json& steps_;
-  std::multimap<int, const ordered_json*> choices_;  ///< by the number of the step; 0 if there is none
+  std::map<std::string, std::string> float_reasons_;  ///< by the first output of a node
+  std::multimap<int, const ordered_json*> choices_;   ///< by the number of the step; 0 if there is none
 };
 
 }  // namespace

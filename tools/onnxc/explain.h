@@ -8,7 +8,7 @@
 namespace onnxc {
 
 /// Prints for each step the nodes of the model that it computes, its kernel and the reason for it, and where its
-/// operands and results lie; then the nodes that no step computes. `which`: one node, by its name or that of an
+/// operands and results lie; then the nodes that no step computes, and those of a quantised network that stay in floats, with the reason. `which`: one node, by its name or that of an
 /// output, or one step by its number; empty for all. Throws Error{Usage} for an unknown one, with the closest names.
 int explain_command(const std::filesystem::path& model, const std::string& which, const CompileOptions& options);
 

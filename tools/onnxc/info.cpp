@@ -31,7 +31,7 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
 struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
-  ordered_json arena{}, layers{};
+  ordered_json arena{}, layers{}, floats{};
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
 };
 
@@ -64,6 +64,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             described.compilation.program.libraries,
             description.at("arena"),
             layers_of(description),
+            description.at("floats"),
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
@@ -144,7 +145,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries, arena, layers, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, floats, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -177,6 +178,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["packed_weight_bytes"] = packed_weight_bytes;
     all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
+    all["floats"] = floats;
   } else {
     all["not_compiled"] = obstacle;
   }
@@ -197,6 +199,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena);
     print_mixing(layers);
+    for (const ordered_json& group : floats)
+      fmt::print("  {:<10}  {}\n", &group == &floats.front() ? "in floats" : "", text_of_floats(group));
   } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());

@@ -18,6 +18,7 @@ void need_columns(Inference& n, int i, Dim columns) {
   n.unify(n.extents(i).back(), columns, "the values for each column");
 }
 ValueId transposed(GraphBuilder& b, ValueId v, bool yes) {
+  if (yes && b.graph().constant(v) != nullptr && is_byte(b.type(v).element)) return transposed_bytes(b, v);
   return yes ? b.op("Transpose", {v}, {{"perm", std::vector<int64_t>{1, 0}}}) : v;
 }
 ValueId column(GraphBuilder& b, ValueId v) { return along(b, v, 0, 1); }

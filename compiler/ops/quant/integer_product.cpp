@@ -1,5 +1,7 @@
 #include "compiler/ops/quant/integer_product.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -98,12 +100,16 @@ struct ByteWeights {
   std::vector<int32_t> sums;   ///< of each channel
   std::vector<int32_t> zeros;  ///< of each channel, what is still to be subtracted from weights; empty if that is nothing
 };
-std::optional<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::size_t inner, std::size_t channels) {
+Attempt<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::size_t inner, std::size_t channels) {
   const TensorData *values = graph.constant(w.value), *zero = graph.constant(w.zero);
-  if (values == nullptr || values->count() == 0 || (w.zero != kAbsent && zero == nullptr)) return std::nullopt;
+  if (values == nullptr) return Refusal{"its weights are not constant"};
+  if (values->count() == 0) return std::nullopt;
+  if (w.zero != kAbsent && zero == nullptr) return Refusal{"the zero point of its weights is known only to a run"};
   const std::vector<int64_t> list = to_integers(*values), zeros = zero != nullptr ? to_integers(*zero) : std::vector<int64_t>{0};
-  if (zeros.size() != 1 && zeros.size() != channels) return std::nullopt;
-  if (values->count() / static_cast<int64_t>(channels) > kMostTerms) return std::nullopt;
+  if (zeros.size() != 1 && zeros.size() != channels)
+    return Refusal{"the zero points of its weights are not one, nor one for each output channel"};
+  if (const int64_t terms = values->count() / static_cast<int64_t>(channels); terms > kMostTerms)
+    return Refusal{fmt::format("its sums have {} products, and those of more than {} may exceed 32 bits", terms, kMostTerms)};
   const auto zero_of = [&](std::size_t channel) { return zeros[zeros.size() == 1 ? 0 : channel]; };
   const auto fill = [&](auto shift) -> std::optional<ByteWeights> {
     ByteWeights out{.weights = {}, .sums = std::vector<int32_t>(channels, 0), .zeros = {}};
@@ -116,12 +122,13 @@ std::optional<ByteWeights> byte_weights(Graph& graph, const Centred& w, std::siz
     }
     return out;
   };
-  if (auto centred = fill(zero_of)) return centred;
+  if (auto centred = fill(zero_of)) return *std::move(centred);
   const int64_t shift = is_signed(values->type) ? 0 : 128;
   auto shifted = fill([shift](std::size_t) { return shift; });
   for (std::size_t channel = 0; channel < channels && shifted; ++channel)
     shifted->zeros.push_back(static_cast<int32_t>(zero_of(channel) - shift));
-  return shifted;
+  ONNXC_CHECK(shifted.has_value(), "bytes fit in i8, less 128 if they are unsigned");
+  return *std::move(shifted);
 }
 
 template <class T>
@@ -158,13 +165,15 @@ Centred as_unsigned(GraphBuilder& b, const Centred& x) {
   return {moved(x.value), x.zero == kAbsent ? b.number(ElementType::U8, 128) : moved(x.zero)};
 }
 
-std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias) {
+Attempt<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias) {
   const Extents& shape = b.extents(right.value);
-  if (shape.size() != 2 || !is_static(shape) || (left.zero != kAbsent && !(element_count(b.extents(left.zero)) == Dim(1))))
-    return std::nullopt;
+  if (b.graph().constant(right.value) == nullptr) return Refusal{"its weights are not constant"};
+  if (shape.size() != 2) return Refusal{fmt::format("its weights have {} axes; a matrix would do", shape.size())};
+  if (left.zero != kAbsent && !(element_count(b.extents(left.zero)) == Dim(1)))
+    return Refusal{"its input has several zero points; one would do"};
   const int64_t k = shape[0].value(), n = shape[1].value();
   const auto w = byte_weights(b.graph(), right, 1, static_cast<std::size_t>(n));
-  if (!w) return std::nullopt;
+  if (!w) return w.refusal();
   const Centred a = as_unsigned(b, left);
   const ValueId sums =
       b.op("onnxc.ByteMatMul", {a.value, constant(b, ElementType::I8, {k, n}, w->weights), start_of(b, a.zero, w->sums, bias)});
@@ -180,16 +189,20 @@ std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const C
   return b.op("Sub", {sums, b.op("Mul", {rows, zeros_of(b, *w, {n})})});
 }
 
-std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
+Attempt<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
   const auto is_one = [&](ValueId zero) { return zero == kAbsent || element_count(b.extents(zero)) == Dim(1); };
-  if (!is_one(left.zero) || !is_one(right.zero) || b.rank(left.value) < 2 || b.rank(right.value) < 2) return std::nullopt;
+  if (!is_one(left.zero) || !is_one(right.zero)) return Refusal{"an operand has several zero points; one would do"};
+  if (b.rank(left.value) < 2 || b.rank(right.value) < 2) return Refusal{"an operand is a vector; a matrix of one row or column would do"};
   const Centred a = as_unsigned(b, left), w = as_unsigned(b, right);
   return b.op("onnxc.CentredMatMul", {a.value, w.value, a.zero, w.zero});
 }
 
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right) {
-  if (const auto product = byte_matmul(b, left, right)) return *product;
-  if (const auto product = centred_matmul(b, left, right)) return *product;
+  const auto by_constant = byte_matmul(b, left, right);
+  if (by_constant) return *by_constant;
+  const auto product = centred_matmul(b, left, right);
+  if (product) return *product;
+  b.in_floats(b.graph().constant(right.value) != nullptr ? by_constant.why() : product.why());
   return b.op("MatMul", {centre(b, left, ElementType::I32), centre(b, right, ElementType::I32)});
 }
 
@@ -230,19 +243,24 @@ std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred&
 
 }  // namespace
 
-std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
-                                 ValueId bias) {
+Attempt<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
   const Extents shape = b.extents(w.value);
-  if (!is_static(shape) || shape.size() < 3 || shape.size() > 4 || element_count(shape).value() == 0) return std::nullopt;
+  if (b.graph().constant(w.value) == nullptr) return Refusal{"its weights are not constant"};
+  if (shape.size() < 3 || shape.size() > 4)
+    return Refusal{fmt::format("it has {} spatial axes, and bytes are convolved along one or two", std::ssize(shape) - 2)};
+  if (element_count(shape).value() == 0) return std::nullopt;
   const int64_t group = group_of(attributes);
-  if (!has_byte_groups(shape, group)) return std::nullopt;
+  if (!has_byte_groups(shape, group))
+    return Refusal{fmt::format("its groups read {} channels and give {}; one of each, or a multiple of 4 that they read, would do",
+                               shape[1].value(), shape[0].value() / std::max<int64_t>(group, 1))};
   const auto channels = static_cast<std::size_t>(shape[0].value());
   const auto bytes = byte_weights(b.graph(), w, static_cast<std::size_t>(element_count(shape).value()) / channels, channels);
-  if (!bytes) return std::nullopt;
+  if (!bytes) return bytes.refusal();
   int64_t outside = 0;
   if (x.zero != kAbsent) {
     const TensorData* zero = b.graph().constant(x.zero);
-    if (zero == nullptr || zero->count() != 1) return std::nullopt;
+    if (zero == nullptr) return Refusal{"the zero point of its input is known only to a run"};
+    if (zero->count() != 1) return Refusal{"its input has several zero points; one would do"};
     outside = to_integers(*zero)[0];
   }
   if (b.type(x.value).element == ElementType::I8) outside += 128;
@@ -250,7 +268,8 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
   std::vector<int64_t> dims;
   for (Dim d : shape) dims.push_back(d.value());
   const bool depthwise = dims[1] == 1 && group == dims[0];
-  if (!bytes->zeros.empty() && group != 1 && !depthwise) return std::nullopt;
+  if (!bytes->zeros.empty() && group != 1 && !depthwise)
+    return Refusal{"its weights have groups, and less their zero points they are no i8; zero points of 0, or 128 for u8, would do"};
   attributes["outside"] = outside;
   const ValueId sums =
       b.op("onnxc.ByteConv", {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
@@ -271,7 +290,9 @@ std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centre
 }
 
 ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
-  if (const auto product = byte_conv(b, x, w, attributes, bias)) return *product;
+  const auto product = byte_conv(b, x, w, attributes, bias);
+  if (product) return *product;
+  b.in_floats(product.why());
   const bool grouped = group_of(attributes) != 1;
   const TensorData* known = b.graph().constant(bias);
   std::vector<int64_t> ends;

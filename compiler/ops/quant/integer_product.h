@@ -7,6 +7,7 @@
 // exact; the parts are added in i32.
 #pragma once
 #include "compiler/ops/operator.h"
+#include "compiler/support/attempt.h"
 
 namespace onnxc {
 
@@ -15,13 +16,13 @@ struct Centred {
   ValueId value = kAbsent, zero = kAbsent;
 };
 
-/// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix, and `left` has one zero point. Empty otherwise.
-std::optional<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias = kAbsent);
+/// The sums of `left` times `right` on bytes, as i32 that begin from the i32 `bias` [n]: if `right` is a constant matrix, and `left` has one zero point.
+Attempt<ValueId> byte_matmul(GraphBuilder& b, const Centred& left, const Centred& right, ValueId bias = kAbsent);
 /// The sums of two operands of bytes that only a run knows, as i32, if each has one zero point, or none.
-std::optional<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right);
+Attempt<ValueId> centred_matmul(GraphBuilder& b, const Centred& left, const Centred& right);
 /// byte_matmul for a convolution, with its attributes and a bias [channels]. The zero point of x must be known if there are pads.
-std::optional<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
-                                 ValueId bias = kAbsent);
+Attempt<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
+                           ValueId bias = kAbsent);
 /// The same values as u8: i8 moves up by 128, and with it its zero point.
 Centred as_unsigned(GraphBuilder& b, const Centred& x);
 

@@ -1,5 +1,7 @@
 #include "compiler/ops/quant/linear.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 
@@ -61,6 +63,19 @@ ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank) {
   if (const auto column = reshaped_constant(b, v, shape)) return *column;
   return b.op("Unsqueeze", {v, b.integers(axes)});
 }
+
+ValueId transposed_bytes(GraphBuilder& b, ValueId matrix) {
+  const TensorData& from = *b.graph().constant(matrix);
+  const auto rows = static_cast<std::size_t>(from.shape[0]), columns = static_cast<std::size_t>(from.shape[1]);
+  TensorData to = from;
+  std::swap(to.shape[0], to.shape[1]);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = from.bytes[i * columns + j];
+  }
+  return b.graph().add_constant(b.graph()[matrix].name, std::make_shared<const TensorData>(std::move(to)));
+}
+
+std::string no_byte_form(std::string_view op) { return fmt::format("{} has no form on bytes", op); }
 
 ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits) {
   const int64_t rank = b.rank(bytes);

@@ -16,6 +16,11 @@ ValueId as_scalar(GraphBuilder& b, ValueId v);
 /// becomes a scalar.
 ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank);
 
+/// A constant matrix of bytes as its transpose.
+ValueId transposed_bytes(GraphBuilder& b, ValueId matrix);
+/// Why an operator between quantised values is computed in floats, if no kernel computes it on integers.
+std::string no_byte_form(std::string_view op);
+
 /// Codes of `bits` bits each, packed in bytes, the first in the lowest bits: one element each, along a new last axis.
 ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits);
 

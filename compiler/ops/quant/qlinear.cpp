@@ -60,6 +60,7 @@ void infer_softmax(Inference& n) {
 std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Node& node) {
   const int64_t rank = b.rank(node.input(0)), given = node.integer("axis", -1), axis = given < 0 ? given + rank : given;
   const ValueId x = real(b, node, 0);
+  b.in_floats(no_byte_form("Softmax"));
   if (node.integer("opset", 13) >= 13) return quantised(b, node, b.op("Softmax", {x}, {{"axis", axis}}), 3);
   // Over all axes from `axis` on.
   const Extents extents = b.extents(node.input(0));
@@ -150,6 +151,7 @@ std::optional<std::vector<ValueId>> decompose_pool(GraphBuilder& b, const Node& 
   const int64_t rank = b.rank(node.input(0));
   std::map<std::string, Attribute> attributes = node.attributes;
   attributes.erase("channels_last");
+  b.in_floats(fmt::format("averages are computed on bytes only as {} between DequantizeLinear and QuantizeLinear", pool_of(node)));
   ValueId x = real(b, node, 0);
   if (last) x = transpose(b, x, to_channels_first(rank));
   ValueId y = quantised(b, node, b.op(pool_of(node), {x}, std::move(attributes)), 3)[0];
@@ -180,6 +182,7 @@ void infer_reduce_mean(Inference& n) {
 }
 std::optional<std::vector<ValueId>> decompose_reduce_mean(GraphBuilder& b, const Node& node) {
   const std::vector<int64_t> axes = node.integers("axes");
+  b.in_floats("averages are computed on bytes only as ReduceMean between DequantizeLinear and QuantizeLinear");
   const ValueId x = real(b, node, 0);
   return quantised(b, node, b.op("ReduceMean", {x, axes.empty() ? kAbsent : b.integers(axes)}, {{"keepdims", node.integer("keepdims", 1)}}),
                    3);

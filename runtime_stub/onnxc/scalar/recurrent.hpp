@@ -9,8 +9,8 @@
 //   LSTM   i, f = f(x + h R + p c)   n = g(x + h R)   c = f c + i n   o = f(x + h R + p c)   h = o k(c)   gates i o f n
 //
 // y [steps, directions, batch, hidden] receives every h, and zeros behind a sequence's length; it is null where nobody
-// reads it. h and c [directions, batch, hidden] hold the state: the initial one before, the last one after. A sequence
-// that runs backward starts at its own last step.
+// reads it. h and c [directions, batch, hidden] hold the state: the initial one before, the last one after; of a sequence
+// of length 0 zeros, as ONNX Runtime has them where ONNX is silent. A sequence that runs backward starts at its own last step.
 #pragma once
 #include "../fn.hpp"
 
@@ -138,6 +138,14 @@ void start_from(T* state, const T* initial, const RecurrentParams& p) {
   for (int64_t i = 0; i < p.directions * p.batch * p.hidden; ++i) state[i] = initial != nullptr ? initial[i] : T(0);
 }
 
+/// After the last step, as it takes part in what is common to all sequences until then.
+template <class T>
+void clear_empty(T* state, const int32_t* lengths, const RecurrentParams& p) {
+  for (int64_t row = 0; lengths != nullptr && row < p.directions * p.batch; ++row) {
+    for (int64_t j = 0; lengths[row % p.batch] <= 0 && j < p.hidden; ++j) state[row * p.hidden + j] = T(0);
+  }
+}
+
 /// f(bounded x) in place.
 template <class Math, class T>
 void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
@@ -163,6 +171,7 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
         detail::gate<Math>(p.activations[d * 3], g, n, p.clip);
         for (int64_t j = 0; j < n; ++j) ht[j] = g[j];
       });
+  detail::clear_empty(h, lengths, p);
 }
 
 /// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where
@@ -194,6 +203,7 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
         detail::gate<Math>(p.activations[d * 3 + 1], next, n, p.clip);
         for (int64_t j = 0; j < n; ++j) ht[j] = (T(1) - g[j]) * next[j] + g[j] * ht[j];
       });
+  detail::clear_empty(h, lengths, p);
 }
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] are those of i, o, f. peepholes,
@@ -234,6 +244,8 @@ void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T*
         Math::activate(k, ht, n);
         for (int64_t j = 0; j < n; ++j) ht[j] *= output[j];
       });
+  detail::clear_empty(h, lengths, p);
+  detail::clear_empty(c, lengths, p);
 }
 
 }  // namespace onnxc::scalar

@@ -80,7 +80,7 @@ std::string add_layouts(ordered_json& report) {
 
 std::string report_page(const ordered_json& report) {
   return make_page(report, {"base.js", "table.js", "drawing.js", "canvas.js", "graph.js", "details.js", "passes.js", "memory.js",
-                            "layers.js", "weights.js", "report.js"});
+                            "layers.js", "weights.js", "floats.js", "report.js"});
 }
 
 std::string difference_page(const ordered_json& difference) { return make_page(difference, {"base.js", "table.js", "difference.js"}); }

@@ -34,6 +34,9 @@ const titled = (title, list) => list.length ?
     [element('h3', {}, title), element('ul', {}, ...list.map(item => element('li', {}, typeof item === 'string' ? short(item, 400) : item)))] :
     [];
 
+/// Why nodes of a quantised network are computed in floats, by the names of their first outputs.
+const floatReasons = new Map(data.nodes.filter(node => node.in_floats).map(node => [node.outputs[0], node.in_floats]));
+
 function details(view, i) {
   const node = data.graphs[view].nodes[i];
   if (node.kind === 'step') return stepDetails(data.steps[node.step]);
@@ -42,7 +45,7 @@ function details(view, i) {
   const value = v => `${v.name}: ${v.type}${v.constant ? ' (constant)' : ''}`;
   return [
     element('h2', {}, node.title), facts([
-      ['name', node.name], ['attributes', node.attributes],
+      ['name', node.name], ['attributes', node.attributes], ['in floats', floatReasons.get(node.outputs[0]?.name)],
       [
         'inside of',
         node.inside === undefined ?

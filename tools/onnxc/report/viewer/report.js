@@ -11,7 +11,7 @@ document.body.append(
 tabs([
   {id: 'graph', name: 'Graph', build: buildGraph, whole: true}, {id: 'passes', name: 'Passes', build: buildPasses},
   {id: 'memory', name: 'Memory', build: buildMemory}, {id: 'steps', name: 'Steps', build: buildSteps},
-  {id: 'weights', name: 'Weights', build: buildWeights}
+  {id: 'weights', name: 'Weights', build: buildWeights}, ...(data.floats.length ? [{id: 'floats', name: 'Floats', build: buildFloats}] : [])
 ]);
 
 function overview() {
@@ -45,6 +45,8 @@ function overview() {
       card(
           unknown ? `predicted, without ${plural(unknown, 'step')}` : 'predicted time', duration(totals.cost_ns),
           unknown ? 'The others depend on dimensions' : 'Sum over all steps, on one thread'));
+  const floats = data.floats.reduce((sum, group) => sum + group.nodes.length, 0);
+  if (floats) cards.push(card('nodes in floats', String(floats), 'although the network is quantised; the reasons are under Floats'));
   if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
   return cards;
 }

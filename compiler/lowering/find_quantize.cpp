@@ -70,7 +70,7 @@ bool is_steps(const Expr& expr, const Expr::Term& t, int& quantised) {
   return q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 && number(expr, q.args[2]) == number(expr, t.args[1]);
 }
 
-void find_steps(Expr& expr) {
+Expr with_steps(Expr expr) {
   for (Expr::Term& t : expr.terms) {
     int quantised;
     if (!is_steps(expr, t, quantised)) continue;
@@ -78,36 +78,34 @@ void find_steps(Expr& expr) {
     t = {Expr::Kind::Apply, ElementType::F32, Fn::ByteSteps, {q.args[0], q.args[1], q.args[2]}};
   }
   expr.finish(static_cast<int>(expr.terms.size()) - 1);
-}
-
-void find_quantize(Expr& expr) {
-  Expr result;
-  std::vector<int> moved;
-  for (const Expr::Term& t : expr.terms) {
-    const auto at = [&](int i) { return i < 0 ? -1 : moved[static_cast<std::size_t>(i)]; };
-    if (const auto found = find(expr, t)) {
-      const int scale = found->scale < 0 ? result.constant(ElementType::F32, 1) : at(found->scale);
-      const int zero = found->zero < 0 ? result.constant(ElementType::F32, 0) : at(found->zero);
-      moved.push_back(static_cast<int>(result.terms.size()));
-      result.terms.push_back({Expr::Kind::Apply, t.type, Fn::Quantize, {at(found->x), scale, zero}});
-    } else {
-      moved.push_back(static_cast<int>(result.terms.size()));
-      result.terms.push_back(t);
-      if (t.kind != Expr::Kind::Apply) continue;
-      for (int& arg : result.terms.back().args) arg = at(arg);
-    }
-  }
-  result.finish(moved.back());
-  expr = std::move(result);
+  return expr;
 }
 
 }  // namespace
 
-void find_quantize(Program& program) {
-  for (Expr& expr : program.exprs) {
-    find_quantize(expr);
-    find_steps(expr);
+Expr with_quantize(Expr expr) {
+  Expr result;
+  std::vector<int> moved;
+  for (const Expr::Term& t : expr.terms) {
+    const auto at = [&](int i) { return i < 0 ? -1 : moved[static_cast<std::size_t>(i)]; };
+    const auto found = find(expr, t);
+    Expr::Term next = t;
+    if (found) {
+      const int scale = found->scale < 0 ? result.constant(ElementType::F32, 1) : at(found->scale);
+      const int zero = found->zero < 0 ? result.constant(ElementType::F32, 0) : at(found->zero);
+      next = {Expr::Kind::Apply, t.type, Fn::Quantize, {at(found->x), scale, zero}};
+    } else if (t.kind == Expr::Kind::Apply) {
+      for (int& arg : next.args) arg = at(arg);
+    }
+    moved.push_back(static_cast<int>(result.terms.size()));
+    result.terms.push_back(next);
   }
+  result.finish(moved.back());
+  return with_steps(std::move(result));
+}
+
+void find_quantize(Program& program) {
+  for (Expr& expr : program.exprs) expr = with_quantize(std::move(expr));
 }
 
 }  // namespace onnxc

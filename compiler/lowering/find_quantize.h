@@ -8,5 +8,7 @@ namespace onnxc {
 /// cast<f32>(that) - zero of unsigned bytes by Fn::ByteSteps. This is what QuantizeLinear computes, and most of DequantizeLinear. The functions of the runtime need
 /// no division on vectors, and give the same bits for constants that are tried here.
 void find_quantize(Program& program);
+/// The same expression with these functions.
+Expr with_quantize(Expr expr);
 
 }  // namespace onnxc

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/lowering/find_quantize.h"
+
 namespace onnxc {
 namespace {
 
@@ -14,7 +16,10 @@ struct Costs {
 bool is_narrow(ElementType type) { return is_integer(type) && held_bits(type) < 32; }
 
 Costs costs_of(const Expr& expr, const Expr::Term& term) {
+  const auto divides = [&] { return expr.terms[static_cast<std::size_t>(term.args[1])].bits != to_bits(ElementType::F32, 1); };
   switch (term.fn) {
+    case Fn::Quantize: return {0, (divides() ? 7 : 3) + (is_signed(term.type) ? 2 : 0)};
+    case Fn::ByteSteps: return {0, divides() ? 7 : 4};
     case Fn::Div:
     case Fn::Reciprocal: return {20, 0};
     case Fn::Sqrt: return {24, 0};
@@ -52,7 +57,8 @@ Costs costs_of(const Expr& expr, const Expr::Term& term) {
 
 }  // namespace
 
-int64_t vector_operations(const Expr& expr) {
+int64_t vector_operations(const Expr& as_given) {
+  const Expr expr = with_quantize(as_given);
   Costs sum;
   for (const Expr::Term& term : expr.terms) {
     if (term.kind == Expr::Kind::Input && is_narrow(term.type)) ++sum.others;

@@ -258,13 +258,13 @@ void add_quantize(CLI::App& app, std::function<int()>& command) {
       ->capture_default_str()
       ->check(CLI::IsMember({16, 32, 64, 128, 256}));
   quantize
-      .add_option("--keep-accuracy", options.keep_accuracy,
+      .add_option("--keep-accuracy", options.goal.keep_accuracy,
                   "Put the layers that add most noise back to float until at most so many points of accuracy, in percent, are lost; "
                   "measured on the samples, with --labels")
       ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0));
   quantize
-      .add_option("--keep-cosine", options.keep_cosine,
+      .add_option("--keep-cosine", options.goal.keep_cosine,
                   "The same until the first output of each sample has this cosine with that of the model in floats: 0.99 for example. "
                   "Needs no labels")
       ->check(CLI::Range(0.0, 1.0));
@@ -276,8 +276,8 @@ void add_quantize(CLI::App& app, std::function<int()>& command) {
   quantize.callback([held, &command] {
     command = [held] {
       held->options.compile = held->model.options();
-      held->options.calibration = path_or_nothing(held->calibration);
-      held->options.labels = path_or_nothing(held->labels);
+      held->options.goal.calibration = path_or_nothing(held->calibration);
+      held->options.goal.labels = path_or_nothing(held->labels);
       held->options.report = path_or_nothing(held->report);
       return quantize_command(held->options);
     };

@@ -12,24 +12,6 @@ constexpr int64_t kMostRows = 4096;  ///< of inputs, by which a layer's moments 
 
 constexpr int64_t kSmallestBlock = 16;  ///< that ONNX Runtime has kernels for
 
-/// The Add of a vector of constants behind a MatMul, by the name of its initialiser, if nothing else reads either.
-std::string addend_behind(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t rows) {
-  if (layer.kind != Layer::Kind::MatMul || !index.has_one_reader(layer.output)) return {};
-  const onnx::NodeProto& add = graph.node(index.readers(layer.output)[0]);
-  if (!is_op(add, "Add")) return {};
-  const std::string& other = add.input(add.input(0) == layer.output ? 1 : 0);
-  const onnx::TensorProto* addend = index.initialiser(other);
-  const bool fits =
-      addend != nullptr && addend->data_type() == onnx::TensorProto::FLOAT && addend->dims_size() == 1 && addend->dims(0) == rows;
-  return fits && index.has_one_reader(other) ? other : std::string();
-}
-
-std::vector<float> vector_of(const onnx::TensorProto& tensor) {
-  const TensorData data = to_tensor(tensor);
-  const auto values = data.as<float>();
-  return {values.begin(), values.end()};
-}
-
 /// Signal, noise, and the mean error of each row, which a bias takes off.
 void judge(LayerWeights& weights, const WeightMatrix& exact, const Moments* moments, std::vector<float>& mean_error) {
   std::vector<float> difference(static_cast<std::size_t>(exact.columns));
@@ -123,7 +105,7 @@ void round_layers(Network& network, const GraphIndex& index, const std::vector<M
     weights.addend = addend_behind(layer, graph, index, exact.rows);
     const std::string& bias = layer.kind == Layer::Kind::MatMul ? weights.addend : layer.bias;
     const bool has_bias = !bias.empty() && layer.kind != Layer::Kind::Table;
-    if (has_bias) weights.bias = vector_of(*index.initialiser(bias));
+    if (has_bias) weights.bias = floats_of(index.initialiser(bias));
     if (own == nullptr || layer.kind == Layer::Kind::Table || (layer.kind == Layer::Kind::MatMul && !has_bias)) continue;
     weights.bias.resize(mean_error.size());
     for (std::size_t r = 0; r < mean_error.size(); ++r) weights.bias[r] += mean_error[r];

@@ -112,7 +112,7 @@ std::optional<RoundedWeights> round_weights(const WeightMatrix& weights, const R
   }
   if (!std::ranges::all_of(rounded.scales, [](float s) { return s > 1e-30f && s < 1e30f; })) return std::nullopt;
 
-  const int64_t block = moments == nullptr ? std::max<int64_t>(1, weights.columns) : Moments::kBlock;
+  const int64_t block = moments == nullptr ? std::max<int64_t>(1, weights.columns) : moments->columns_of_block();
   for (int64_t first = 0; first < weights.columns; first += block) {
     const int64_t n = std::min(block, weights.columns - first);
     std::optional<std::vector<double>> feedback;

@@ -60,7 +60,8 @@ double Goal::measure(const ModelRunner& model) const {
 }
 
 std::string Goal::text(double measured) const {
-  return is_accuracy_ ? fmt::format("accuracy {:.2f} % instead of {:.2f} %", measured, before_) : fmt::format("least cosine {:.4f}", measured);
+  return is_accuracy_ ? fmt::format("accuracy {:.2f} % instead of {:.2f} %", measured, before_)
+                      : fmt::format("least cosine {:.4f}", measured);
 }
 
 }  // namespace onnxc

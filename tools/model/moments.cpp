@@ -140,6 +140,13 @@ std::vector<double> Moments::block(int64_t group, int64_t block) const {
   return matrix;
 }
 
+double Moments::power(int64_t group, int64_t column) const {
+  const int64_t b = column / columns_of_block_, i = column % columns_of_block_, n = block_columns(b);
+  return rows_ == 0
+             ? 0
+             : second_[static_cast<std::size_t>(group * blocks() + b)][static_cast<std::size_t>(i * n + i)] / static_cast<double>(rows_);
+}
+
 double Moments::power(int64_t group, const float* d) const {
   double sum = 0;
   for (int64_t b = 0; b < blocks(); ++b) {
@@ -153,6 +160,16 @@ double Moments::power(int64_t group, const float* d) const {
     }
   }
   return rows_ == 0 ? 0 : sum / static_cast<double>(rows_);
+}
+
+Moments moments_for_inputs(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t columns_of_block) {
+  if (!layer.multiplies() || index.readers(layer.weight).size() != 1) return {};
+  const onnx::NodeProto& node = graph.node(layer.node);
+  const onnx::TensorProto& weight = *index.initialiser(layer.weight);
+  const int64_t groups = layer.kind == Layer::Kind::Conv ? std::max<int64_t>(1, integer_attribute(node, "group", 1)) : 1;
+  const int64_t rows = weight.dims(static_cast<int>(row_axis(layer, node)));
+  if (rows == 0 || rows % groups != 0) return {};
+  return {to_tensor(weight).count() / rows, groups, columns_of_block};
 }
 
 }  // namespace onnxc

@@ -32,6 +32,8 @@ class Moments {
   double mean(int64_t group, int64_t column) const {
     return rows_ == 0 ? 0 : sums_[static_cast<std::size_t>(group * columns_ + column)] / static_cast<double>(rows_);
   }
+  /// E[x^2] of a column.
+  double power(int64_t group, int64_t column) const;
   /// E[(d x)^2] for a vector d that is as long as a row: `d` is a difference of weights, or weights.
   double power(int64_t group, const float* d) const;
 
@@ -43,5 +45,9 @@ class Moments {
   std::vector<std::vector<double>> second_;  ///< by group and block: the lower triangle of sums of products
   uint64_t random_ = 0x9e3779b97f4a7c15;
 };
+
+/// Moments, still without rows, for the inputs of a layer; without columns where it does not multiply by weights of its own.
+Moments moments_for_inputs(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index,
+                           int64_t columns_of_block = Moments::kBlock);
 
 }  // namespace onnxc

@@ -54,15 +54,10 @@ std::vector<Moments> calibrate(Network& network, const ModelRunner& runner, cons
   std::vector<Moments> moments(network.layers.size());
   std::vector<std::vector<int64_t>> shapes(network.layers.size());
   for (std::size_t l = 0; l < moments.size(); ++l) {
-    const Layer& layer = network.layers[l];
-    if (!layer.multiplies() || index.readers(layer.weight).size() != 1) continue;
-    const onnx::TensorProto& weight = *index.initialiser(layer.weight);
+    moments[l] = moments_for_inputs(network.layers[l], graph, index);
+    if (moments[l].columns() == 0) continue;
+    const onnx::TensorProto& weight = *index.initialiser(network.layers[l].weight);
     shapes[l].assign(weight.dims().begin(), weight.dims().end());
-    const int64_t groups =
-        layer.kind == Layer::Kind::Conv ? std::max<int64_t>(1, integer_attribute(graph.node(layer.node), "group", 1)) : 1;
-    const int64_t rows = shapes[l][static_cast<std::size_t>(row_axis(layer, graph.node(layer.node)))];
-    if (rows == 0 || rows % groups != 0) continue;
-    moments[l] = Moments(to_tensor(weight).count() / rows, groups);
   }
   const auto wanted = static_cast<int64_t>((static_cast<std::size_t>(kMostRows) + samples.size() - 1) / samples.size());
   runner.run(samples, "calibration", [&](std::size_t, const ModelRunner::Values& values) {

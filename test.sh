@@ -113,6 +113,7 @@ beside "forests to the bit" script tests/ml/forests.sh  # at -O1
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
+beside "compressed models" script tests/compress/run.sh  # --all: also large networks
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
@@ -133,6 +134,7 @@ long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
+long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each

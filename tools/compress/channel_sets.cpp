@@ -21,14 +21,39 @@ struct Followed {
 };
 
 /// One function of each element, or of elements at the same place of tensors that are broadcast.
-const std::set<std::string> kElementwise = {
-    "Abs",      "Acos",        "Acosh",   "Add",      "And",        "Asin",      "Asinh",    "Atan",  "Atanh",    "BitShift", "Cast",
-    "Ceil",     "Celu",        "Clip",    "Cos",      "Cosh",       "Div",       "Dropout",  "Elu",   "Equal",    "Erf",      "Exp",
-    "Floor",    "Gelu",        "Greater", "GreaterOrEqual",         "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",  "LeakyRelu",
-    "Less",     "LessOrEqual", "Log",     "Max",      "Mean",       "Min",       "Mish",     "Mod",   "Mul",      "Neg",      "Not",
-    "Or",       "PRelu",       "Pow",     "Reciprocal", "Relu",     "Round",     "Selu",     "Shrink", "Sigmoid", "Sign",     "Sin",
-    "Sinh",     "Softplus",    "Softsign", "Sqrt",    "Sub",        "Sum",       "Swish",    "Tan",   "Tanh",     "ThresholdedRelu", "Where",
-    "Xor"};
+const std::set<std::string> kElementwise = {"Abs",         "Acos",
+                                            "Acosh",       "Add",
+                                            "And",         "Asin",
+                                            "Asinh",       "Atan",
+                                            "Atanh",       "BitShift",
+                                            "Cast",        "Ceil",
+                                            "Celu",        "Clip",
+                                            "Cos",         "Cosh",
+                                            "Div",         "Dropout",
+                                            "Elu",         "Equal",
+                                            "Erf",         "Exp",
+                                            "Floor",       "Gelu",
+                                            "Greater",     "GreaterOrEqual",
+                                            "HardSigmoid", "HardSwish",
+                                            "Identity",    "IsInf",
+                                            "IsNaN",       "LeakyRelu",
+                                            "Less",        "LessOrEqual",
+                                            "Log",         "Max",
+                                            "Mean",        "Min",
+                                            "Mish",        "Mod",
+                                            "Mul",         "Neg",
+                                            "Not",         "Or",
+                                            "PRelu",       "Pow",
+                                            "Reciprocal",  "Relu",
+                                            "Round",       "Selu",
+                                            "Shrink",      "Sigmoid",
+                                            "Sign",        "Sin",
+                                            "Sinh",        "Softplus",
+                                            "Softsign",    "Sqrt",
+                                            "Sub",         "Sum",
+                                            "Swish",       "Tan",
+                                            "Tanh",        "ThresholdedRelu",
+                                            "Where",       "Xor"};
 /// Each channel for itself, along the axes behind the second.
 const std::set<std::string> kSpatial = {"AveragePool", "MaxPool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"};
 const std::set<std::string> kReductions = {"ReduceMean", "ReduceSum", "ReduceMax",    "ReduceMin",       "ReduceProd",
@@ -48,7 +73,8 @@ class Walk {
       visit(graph_.node(i));
     }
     for (const auto& [value, followed] : followed_) {
-      if (index_.is_seen_outside(value)) keep(followed.sets, fmt::format("'{}' is an output of the model, or read by a branch or a loop", one_line(value)));
+      if (index_.is_seen_outside(value))
+        keep(followed.sets, fmt::format("'{}' is an output of the model, or read by a branch or a loop", one_line(value)));
     }
     keep_shared();
     return finish();
@@ -227,7 +253,8 @@ class Walk {
     stop(node);
     const onnx::TensorProto* const weight = index_.initialiser(input(node, 1));
     const std::string bias = input(node, 2);
-    if (weight == nullptr || weight->dims_size() < 3 || integer_attribute(node, "group", 1) != 1 || !index_.has_one_reader(node.input(1))) return;
+    if (weight == nullptr || weight->dims_size() < 3 || integer_attribute(node, "group", 1) != 1 || !index_.has_one_reader(node.input(1)))
+      return;
     if (!bias.empty() && index_.initialiser(bias) == nullptr) return;
     const SetList outputs = add_sets(weight->dims(1));
     cut(node.input(1), 1, outputs);
@@ -329,7 +356,8 @@ class Walk {
       const Type* const t = type(name);
       if (!along || t == nullptr || axis >= t->rank() || !t->extents[at(axis)].is_constant()) return stop(node);
       const Followed* f = followed(name);
-      const SetList part = f != nullptr ? f->sets : add_sets(t->extents[at(axis)].value(), fmt::format("'{}' has no layer's channels", one_line(name)));
+      const SetList part =
+          f != nullptr ? f->sets : add_sets(t->extents[at(axis)].value(), fmt::format("'{}' has no layer's channels", one_line(name)));
       sets.insert(sets.end(), part.begin(), part.end());
     }
     follow(node.output(0), axis, std::move(sets));
@@ -422,7 +450,8 @@ class Walk {
     for (const CutTensor& cut : result_.cuts) {
       const std::vector<int>& readers = index_.readers(cut.tensor);
       const bool is_understood = std::ranges::all_of(readers, [&](int reader) { return places_[cut.tensor].contains(reader); });
-      if (!is_understood || index_.is_seen_outside(cut.tensor)) keep(cut.sets, fmt::format("'{}' has several readers", one_line(cut.tensor)));
+      if (!is_understood || index_.is_seen_outside(cut.tensor))
+        keep(cut.sets, fmt::format("'{}' has several readers", one_line(cut.tensor)));
     }
   }
 
@@ -464,7 +493,8 @@ class Walk {
 
 }  // namespace
 
-ChannelSets find_channel_sets(const onnx::GraphProto& graph, const GraphIndex& index, const Types& types, const std::vector<Layer>& layers) {
+ChannelSets find_channel_sets(const onnx::GraphProto& graph, const GraphIndex& index, const Types& types,
+                              const std::vector<Layer>& layers) {
   return Walk(graph, index, types, layers).run();
 }
 

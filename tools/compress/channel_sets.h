@@ -28,9 +28,9 @@ struct CutTensor {
 /// A number in the graph that is a count of channels.
 struct CountedChannels {
   int node = -1;
-  int input = -1;                ///< the node's input with a tensor of integers; -1: its attribute `group`
-  std::vector<int64_t> values;   ///< that tensor
-  std::map<int, SetList> counts; ///< by element: the channels that are counted
+  int input = -1;                 ///< the node's input with a tensor of integers; -1: its attribute `group`
+  std::vector<int64_t> values;    ///< that tensor
+  std::map<int, SetList> counts;  ///< by element: the channels that are counted
 };
 
 /// A layer sums over these channels, in one of its groups.
@@ -42,12 +42,12 @@ struct ChannelSum {
 
 struct ChannelSets {
   int count = 0;
-  std::vector<std::string> kept;             ///< by set: why it stays; empty: it need not
+  std::vector<std::string> kept;  ///< by set: why it stays; empty: it need not
   std::vector<CutTensor> cuts;
   std::vector<CountedChannels> counted;
   std::vector<ChannelSum> sums;
-  std::vector<SetList> rows;                 ///< by layer: its output channels; empty where they are no sets
-  std::vector<SetList> not_empty;            ///< of each of these lists something has to stay
+  std::vector<SetList> rows;       ///< by layer: its output channels; empty where they are no sets
+  std::vector<SetList> not_empty;  ///< of each of these lists something has to stay
 };
 
 /// Follows the channels through the graph. What it does not understand keeps the channels that it reads, and is named as the reason. `layers`: of find_layers.

@@ -77,7 +77,8 @@ void write_clusters(onnx::GraphProto& graph, GraphIndex& names, const std::strin
     indices.type = ElementType::U4;
     indices = packed(std::move(indices));
   }
-  const std::string stored = names.fresh(weight + "_indices"), table = names.fresh(weight + "_values"), widened = names.fresh(weight + "_index");
+  const std::string stored = names.fresh(weight + "_indices"), table = names.fresh(weight + "_values"),
+                    widened = names.fresh(weight + "_index");
   *found = to_proto(indices, stored);
   *graph.add_initializer() = to_proto(floats_tensor(clusters.values), table);
   onnx::NodeProto cast, gather;

@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kOpset = 13, kOpsetOfNibbles = 21;     ///< whose Squeeze, Split and so on have one form; that has integers of 4 bits
-constexpr double kUsual = 50, kLeastWithGoal = 2;        ///< percent of parameters
-constexpr int64_t kPartOfChoice = 4;                     ///< of the parameters are left where plans are compared for a goal
-constexpr double kFineness = 0.01;                       ///< of the parameters: how near to the least that a goal allows the search gets
-constexpr std::size_t kJudged = 64;                      ///< samples that signal to noise is measured on
-constexpr int kRounds = 9, kCalls = 5;                   ///< of measuring time
-constexpr int64_t kLeastClustered = 256;                 ///< weights: below, a table saves nothing
+constexpr int64_t kOpset = 13, kOpsetOfNibbles = 21;  ///< whose Squeeze, Split and so on have one form; that has integers of 4 bits
+constexpr double kUsual = 50, kLeastWithGoal = 2;     ///< percent of parameters
+constexpr int64_t kPartOfChoice = 4;                  ///< of the parameters are left where plans are compared for a goal
+constexpr double kFineness = 0.01;                    ///< of the parameters: how near to the least that a goal allows the search gets
+constexpr std::size_t kJudged = 64;                   ///< samples that signal to noise is measured on
+constexpr int kRounds = 9, kCalls = 5;                ///< of measuring time
+constexpr int64_t kLeastClustered = 256;              ///< weights: below, a table saves nothing
 
 class Compressor {
  public:
@@ -44,7 +44,8 @@ class Compressor {
     observe(network_, *index_, *runner_, *samples_);
     const double percent = options_.parameters.value_or(options_.goal.is_stated() ? kLeastWithGoal : kUsual);
     const auto wanted = static_cast<int64_t>(percent / 100 * static_cast<double>(parameters_before_));
-    choose(plan_compression(network_, *index_, {options_.channels, options_.low_rank}, wanted), goal_ ? std::max(wanted, parameters_before_ / kPartOfChoice) : wanted);
+    choose(plan_compression(network_, *index_, {options_.channels, options_.low_rank}, wanted),
+           goal_ ? std::max(wanted, parameters_before_ / kPartOfChoice) : wanted);
     if (goal_) search();
     else meet(wanted);
     report();
@@ -55,7 +56,8 @@ class Compressor {
   void check_options() const {
     const fs::path folder = options_.output.parent_path();  // long work shall not end with that error
     if (!folder.empty() && !fs::is_directory(folder))
-      throw Error(ErrorKind::Io, fmt::format("{} cannot be written: the folder {} does not exist", options_.output.string(), folder.string()));
+      throw Error(ErrorKind::Io,
+                  fmt::format("{} cannot be written: the folder {} does not exist", options_.output.string(), folder.string()));
     if (!options_.goal.calibration)
       throw Error(ErrorKind::Usage, "--calibration is missing", "give samples of the model's inputs: a folder, an .npz or an .npy file");
     if (!options_.channels && !options_.low_rank && options_.cluster == 0)
@@ -64,7 +66,8 @@ class Compressor {
   }
 
   void prepare() {
-    PreparedModel prepared = prepare_model(options_.model, options_.cluster > 0 && options_.cluster <= 16 ? kOpsetOfNibbles : kOpset, options_.compile);
+    PreparedModel prepared =
+        prepare_model(options_.model, options_.cluster > 0 && options_.cluster <= 16 ? kOpsetOfNibbles : kOpset, options_.compile);
     folded_ = prepared.folded;
     parameters_before_ = count_parameters(read_editable_model(options_.model));
     network_.model = std::move(prepared.model);
@@ -112,12 +115,15 @@ class Compressor {
     std::vector<std::pair<std::string, Clusters>> clustered;
     for (std::size_t l = 0; l < small.layers.size(); ++l) {
       const Layer& layer = small.layers[l];
-      if (!layer.multiplies() || !index.has_one_reader(layer.weight) || to_tensor(*index.initialiser(layer.weight)).count() < kLeastClustered) continue;
+      if (!layer.multiplies() || !index.has_one_reader(layer.weight) ||
+          to_tensor(*index.initialiser(layer.weight)).count() < kLeastClustered)
+        continue;
       const WeightMatrix weights = weight_matrix(layer, small.node(l), to_tensor(*index.initialiser(layer.weight)));
       std::vector<float> importance(weights.values.size(), 1.0f);
       for (int64_t r = 0; r < weights.rows && small.is_known(l); ++r) {
         for (int64_t c = 0; c < weights.columns; ++c)
-          importance[static_cast<std::size_t>(r * weights.columns + c)] = static_cast<float>(small.inputs[l].power(weights.group_of(r), c) + 1e-12);
+          importance[static_cast<std::size_t>(r * weights.columns + c)] =
+              static_cast<float>(small.inputs[l].power(weights.group_of(r), c) + 1e-12);
       }
       Clusters clusters = cluster(weights.values, importance, options_.cluster);
       clusters.indices = in_order_of_weights(clusters.indices, weights.rows, row_axis(layer, small.node(l)));
@@ -147,7 +153,8 @@ class Compressor {
       const std::size_t steps = steps_for(left);
       if (planned(steps) > left && (options_.channels || options_.low_rank))
         throw Error(ErrorKind::Budget,
-                    fmt::format("{:.4g} % of {} parameters are asked for, and {:.4g} % is the least that can be reached", share(wanted), parameters_before_, share(planned(steps))),
+                    fmt::format("{:.4g} % of {} parameters are asked for, and {:.4g} % is the least that can be reached", share(wanted),
+                                parameters_before_, share(planned(steps))),
                     "give a larger --parameters; --report with a budget that can be met names what keeps channels");
       write(steps);
       if (parameters_ <= wanted || steps == plan_.size()) return;
@@ -161,29 +168,35 @@ class Compressor {
     return steps;
   }
   int64_t planned(std::size_t steps) const { return steps == 0 ? count_parameters(network_.model) : plan_[steps - 1].parameters; }
-  double share(int64_t parameters) const { return 100 * static_cast<double>(parameters) / static_cast<double>(std::max<int64_t>(1, parameters_before_)); }
+  double share(int64_t parameters) const {
+    return 100 * static_cast<double>(parameters) / static_cast<double>(std::max<int64_t>(1, parameters_before_));
+  }
 
   /// As many steps as the goal allows, by halving the parameters that are in question.
   void search() {
     const auto holds = [&](std::size_t steps) {
       write(steps);
       reached_ = goal_->measure(ModelRunner(result_path_, options_.compile));
-      say(fmt::format("{:.4g} {} with {:.3g} % of the parameters; {:.4g} will do", *reached_, goal_->unit(), share(parameters_), goal_->least()));
+      say(fmt::format("{:.4g} {} with {:.3g} % of the parameters; {:.4g} will do", *reached_, goal_->unit(), share(parameters_),
+                      goal_->least()));
       return goal_->holds(*reached_);
     };
+    if (holds(plan_.size())) return;
     std::size_t good = 0, written = plan_.size();
     int64_t enough = planned(0), too_few = planned(plan_.size());
-    if (holds(plan_.size())) return;
     while (enough - too_few > static_cast<int64_t>(kFineness * static_cast<double>(parameters_before_))) {
       const int64_t middle = too_few + (enough - too_few) / 2;
-      const std::size_t steps = written = steps_for(middle);
+      const std::size_t steps = steps_for(middle);
       if (steps == good) break;
+      written = steps;
       if (holds(steps)) good = steps, enough = planned(steps);
       else too_few = middle;
     }
-    if (written != good && !holds(good) && good == 0 && options_.cluster > 0)
-      throw Error(ErrorKind::Budget, fmt::format("{:.4g} {} with {} distinct weights alone, and {:.4g} are asked for", *reached_, goal_->unit(), options_.cluster, goal_->least()),
-                  "give a larger --cluster");
+    if (written == good || holds(good)) return;
+    throw Error(ErrorKind::Budget,
+                fmt::format("{:.4g} {} with all parameters{}, and {:.4g} is asked for", *reached_, goal_->unit(),
+                            options_.cluster > 0 ? fmt::format(" in {} distinct values", options_.cluster) : "", goal_->least()),
+                options_.cluster > 0 ? "give a larger --cluster" : "");
   }
 
   /// Signal to noise of the first output against the network in floats, in dB; NaN where it has none.
@@ -216,9 +229,12 @@ class Compressor {
     print_sizes(rows);
     int64_t macs_before = 0, macs = 0;
     for (const LayerSize& row : rows) macs_before += row.multiply_adds_before, macs += row.multiply_adds;
-    const auto less = [](auto now, auto then) { return fmt::format("{:.1f} % less", 100 * (1 - static_cast<double>(now) / std::max(1.0, static_cast<double>(then)))); };
-    fmt::print("{}: {} parameters instead of {} ({}), {} multiply-adds instead of {} ({}), {} bytes instead of {} ({})\n", options_.output.string(), parameters_,
-               parameters_before_, less(parameters_, parameters_before_), macs, macs_before, less(macs, macs_before), bytes, bytes_before, less(bytes, bytes_before));
+    const auto less = [](auto now, auto then) {
+      return fmt::format("{:.1f} % less", 100 * (1 - static_cast<double>(now) / std::max(1.0, static_cast<double>(then))));
+    };
+    fmt::print("{}: {} parameters instead of {} ({}), {} multiply-adds instead of {} ({}), {} bytes instead of {} ({})\n",
+               options_.output.string(), parameters_, parameters_before_, less(parameters_, parameters_before_), macs, macs_before,
+               less(macs, macs_before), bytes, bytes_before, less(bytes, bytes_before));
     std::string line = fmt::format("  {:.3g} us a call instead of {:.3g}, compiled by onnxc", time / 1e3, time_before / 1e3);
     if (!std::isnan(signal_to_noise)) line += fmt::format("; signal to noise of the first output {:.1f} dB", signal_to_noise);
     if (reached_) line += "; " + goal_->text(*reached_);
@@ -226,17 +242,18 @@ class Compressor {
     if (clustered_ > 0) line += fmt::format("; the weights of {} layers have at most {} values each", clustered_, options_.cluster);
     fmt::print("{}\n", line);
     if (!options_.report) return;
-    nlohmann::ordered_json json{{"model", options_.model.string()},
-                                {"output", options_.output.string()},
-                                {"bytes_before", bytes_before},
-                                {"bytes", bytes},
-                                {"parameters_before", parameters_before_},
-                                {"parameters", parameters_},
-                                {"multiply_adds_before", macs_before},
-                                {"multiply_adds", macs},
-                                {"microseconds_before", time_before / 1e3},
-                                {"microseconds", time / 1e3},
-                                {"decibels", std::isfinite(signal_to_noise) ? nlohmann::ordered_json(signal_to_noise) : nlohmann::ordered_json()}};
+    nlohmann::ordered_json json{
+        {"model", options_.model.string()},
+        {"output", options_.output.string()},
+        {"bytes_before", bytes_before},
+        {"bytes", bytes},
+        {"parameters_before", parameters_before_},
+        {"parameters", parameters_},
+        {"multiply_adds_before", macs_before},
+        {"multiply_adds", macs},
+        {"microseconds_before", time_before / 1e3},
+        {"microseconds", time / 1e3},
+        {"decibels", std::isfinite(signal_to_noise) ? nlohmann::ordered_json(signal_to_noise) : nlohmann::ordered_json()}};
     if (reached_) json[goal_->key()] = {{"before", goal_->before()}, {"after", *reached_}};
     json["layers"] = json_of(rows);
     write_file(*options_.report, json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');

@@ -2,8 +2,8 @@
 
 namespace onnxc {
 
-Factors low_rank_factors(const std::vector<float>& weights, int64_t rows, int64_t rank, const Matrix& covariance, const std::vector<double>& bias,
-                         const std::vector<double>& mean) {
+Factors low_rank_factors(const std::vector<float>& weights, int64_t rows, int64_t rank, const Matrix& covariance,
+                         const std::vector<double>& bias, const std::vector<double>& mean) {
   const auto m = static_cast<std::size_t>(rows), n = weights.size() / m, r = static_cast<std::size_t>(rank);
   Matrix vectors;
   eigenvalues(covariance, rows, &vectors);

@@ -14,7 +14,7 @@ struct Factors {
 
 /// The best factors for outputs of that covariance: y = mean + U U^T (W x + bias - mean), where U are the covariance's first eigenvectors. No other ones of the same
 /// rank make a smaller mean squared error. `weights`: rows x columns. `bias` and `mean`: of the outputs; zeros where the layer has no bias, and the covariance is E[y y^T].
-Factors low_rank_factors(const std::vector<float>& weights, int64_t rows, int64_t rank, const Matrix& covariance, const std::vector<double>& bias,
-                         const std::vector<double>& mean);
+Factors low_rank_factors(const std::vector<float>& weights, int64_t rows, int64_t rank, const Matrix& covariance,
+                         const std::vector<double>& bias, const std::vector<double>& mean);
 
 }  // namespace onnxc

@@ -10,8 +10,8 @@
 namespace onnxc {
 namespace {
 
-constexpr double kDamping = 1e-7;     ///< of the mean of the diagonal: less than what rounding of f32 makes of an output
-constexpr double kFewColumns = 0.1;   ///< for each row: where there are more, rows are few
+constexpr double kDamping = 1e-7;    ///< of the mean of the diagonal: less than what rounding of f32 makes of an output
+constexpr double kFewColumns = 0.1;  ///< for each row: where there are more, rows are few
 constexpr double kDampingOfFew = 1e-3, kShrinkOfFew = 0.1, kMostShrunk = 0.3;
 
 constexpr int64_t kColumnsOfBlock = 1024;                ///< that make up for each other: an inverse costs the cube of it

@@ -15,8 +15,9 @@ struct FloatNetwork {
   Types types;
   std::vector<Layer> layers;
   ChannelSets channels;
-  std::vector<Moments> inputs, outputs;  ///< by layer; without columns where the layer is no Conv, Gemm or MatMul of f32, and without rows where no sample reached it
-  std::vector<int64_t> multiply_adds;    ///< by layer, of one sample
+  std::vector<Moments> inputs,
+      outputs;  ///< by layer; without columns where the layer is no Conv, Gemm or MatMul of f32, and without rows where no sample reached it
+  std::vector<int64_t> multiply_adds;  ///< by layer, of one sample
 
   const onnx::NodeProto& node(std::size_t layer) const { return model.graph().node(layers[layer].node); }
   int64_t groups(std::size_t layer) const;

@@ -43,7 +43,8 @@ int64_t ParameterCount::Tensor::elements() const {
   return is_rank_worth_it(rank, rows, columns) ? rank * (rows + columns) : all;
 }
 
-ParameterCount::ParameterCount(const FloatNetwork& network) : parts_(static_cast<std::size_t>(network.channels.count)), all_(count_parameters(network.model)) {
+ParameterCount::ParameterCount(const FloatNetwork& network)
+    : parts_(static_cast<std::size_t>(network.channels.count)), all_(count_parameters(network.model)) {
   for (const auto& tensor : network.model.graph().initializer()) {
     if (elements(tensor) == 0) continue;
     by_name_[tensor.name()] = tensors_.size();
@@ -74,7 +75,8 @@ int64_t ParameterCount::saved_by_removing(int set) const {
 
 void ParameterCount::remove(int set) {
   all_ -= saved_by_removing(set);
-  for (const Part& part : parts_[static_cast<std::size_t>(set)]) tensors_[part.tensor].extents[static_cast<std::size_t>(part.axis)] -= part.count;
+  for (const Part& part : parts_[static_cast<std::size_t>(set)])
+    tensors_[part.tensor].extents[static_cast<std::size_t>(part.axis)] -= part.count;
 }
 
 void ParameterCount::factor(std::size_t layer, int64_t rank) {

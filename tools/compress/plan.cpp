@@ -16,7 +16,7 @@ constexpr int64_t kMostRows = 1024;  ///< of a layer whose rank is looked at: ei
 /// What the error of a rank counts beside that of a channel. An error of a layer's output is often less important than one of the next layer's, but how much less depends
 /// on the network.
 constexpr double kRankWeights[] = {1, 1.0 / 16};
-constexpr int64_t kRowsOfRank = 1;   ///< samples for each output: fewer have a low rank themselves
+constexpr int64_t kRowsOfRank = 1;  ///< samples for each output: fewer have a low rank themselves
 
 /// W^T W of the rows of a group, for the columns [first, first + n).
 Matrix squared_weights(const WeightMatrix& weights, int64_t group, int64_t first, int64_t n) {
@@ -60,7 +60,8 @@ RemovalCosts removal_costs(const FloatNetwork& network, const GraphIndex& index)
       const auto taps = static_cast<std::size_t>(weights.columns) / sum->sets.size();
       for (int64_t b = 0; b < moments.blocks(); ++b) {
         const int64_t first = b * moments.columns_of_block(), n = moments.block_columns(b);
-        Block& block = blocks.emplace_back(Block{input_covariance(moments, sum->group, b, has_bias), squared_weights(weights, sum->group, first, n), {}});
+        Block& block = blocks.emplace_back(
+            Block{input_covariance(moments, sum->group, b, has_bias), squared_weights(weights, sum->group, first, n), {}});
         for (int64_t c = first; c < first + n; ++c) block.sets.push_back(sum->sets[static_cast<std::size_t>(c) / taps]);
         signal += inner(block.covariance, block.weights);
       }
@@ -80,7 +81,8 @@ std::vector<CompressionStep> rank_steps(const FloatNetwork& network, const Graph
   const int64_t columns = to_tensor(*index.initialiser(layer.weight)).count() / rows;
   Matrix covariance = outputs.block(0, 0);
   for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < rows && bias_of(network, index, l).can_have; ++j) covariance[static_cast<std::size_t>(i * rows + j)] -= outputs.mean(0, i) * outputs.mean(0, j);
+    for (int64_t j = 0; j < rows && bias_of(network, index, l).can_have; ++j)
+      covariance[static_cast<std::size_t>(i * rows + j)] -= outputs.mean(0, i) * outputs.mean(0, j);
   }
   const std::vector<double> values = eigenvalues(std::move(covariance), rows);
   double all = 0, left = 0;
@@ -100,7 +102,8 @@ std::vector<CompressionStep> rank_steps(const FloatNetwork& network, const Graph
     hull.push_back(point);
   }
   std::vector<CompressionStep> steps;
-  for (std::size_t i = 1; i < hull.size(); ++i) steps.push_back({-1, l, hull[i].rank, hull[i].error - hull[i - 1].error, hull[i - 1].parameters - hull[i].parameters});
+  for (std::size_t i = 1; i < hull.size(); ++i)
+    steps.push_back({-1, l, hull[i].rank, hull[i].error - hull[i - 1].error, hull[i - 1].parameters - hull[i].parameters});
   return steps;
 }
 
@@ -120,7 +123,8 @@ class Planner {
       if (network.channels.kept[set].empty()) rate(static_cast<int>(set));
     }
     Progress progress("ranks of layers", network.layers.size());
-    for (std::size_t l = 0; l < network.layers.size() && options.low_rank; ++l, progress.step()) ranks_.push_back(rank_steps(network, index, l));
+    for (std::size_t l = 0; l < network.layers.size() && options.low_rank; ++l, progress.step())
+      ranks_.push_back(rank_steps(network, index, l));
     next_rank_.resize(ranks_.size());
   }
 

@@ -11,11 +11,11 @@
 namespace onnxc {
 
 struct CompressionStep {
-  int set = -1;           ///< is removed; -1: none
-  std::size_t layer = 0;  ///< otherwise its weights become two factors
-  int64_t rank = 0;       ///< of this rank
-  double error = 0;       ///< that it adds
-  int64_t parameters = 0; ///< left after it and all before
+  int set = -1;            ///< is removed; -1: none
+  std::size_t layer = 0;   ///< otherwise its weights become two factors
+  int64_t rank = 0;        ///< of this rank
+  double error = 0;        ///< that it adds
+  int64_t parameters = 0;  ///< left after it and all before
 };
 
 struct PlanOptions {
@@ -30,8 +30,8 @@ std::vector<Plan> plan_compression(const FloatNetwork& network, const GraphIndex
 
 /// What some first steps of a plan come to.
 struct Decisions {
-  std::vector<bool> is_removed;           ///< by set
-  std::map<std::size_t, int64_t> ranks;   ///< by layer
+  std::vector<bool> is_removed;          ///< by set
+  std::map<std::size_t, int64_t> ranks;  ///< by layer
 };
 Decisions decisions_of(const Plan& plan, std::size_t steps, const FloatNetwork& network);
 

@@ -13,7 +13,12 @@ namespace {
 class Rebuilder {
  public:
   Rebuilder(const FloatNetwork& network, const GraphIndex& index, const Decisions& decisions)
-      : network_(network), index_(index), decisions_(decisions), cuts_(network.channels.cuts), model_(network.model), graph_(*model_.mutable_graph()) {
+      : network_(network),
+        index_(index),
+        decisions_(decisions),
+        cuts_(network.channels.cuts),
+        model_(network.model),
+        graph_(*model_.mutable_graph()) {
     for (int i = 0; i < graph_.initializer_size(); ++i) initialisers_[graph_.initializer(i).name()] = i;
   }
 
@@ -22,7 +27,8 @@ class Rebuilder {
       if (const std::vector<bool> gone = columns_that_go(l); !gone.empty()) solve(l, gone);
     }
     for (const CutTensor& cut : cuts_) {
-      if (std::ranges::any_of(cut.sets, [&](int set) { return is_removed(set); })) tensor_of(cut.tensor) = cut_along(tensor_of(cut.tensor), cut);
+      if (std::ranges::any_of(cut.sets, [&](int set) { return is_removed(set); }))
+        tensor_of(cut.tensor) = cut_along(tensor_of(cut.tensor), cut);
     }
     for (const CountedChannels& counted : network_.channels.counted) count_again(counted);
     std::vector<onnx::NodeProto> nodes;
@@ -30,7 +36,8 @@ class Rebuilder {
       const auto layer = std::ranges::find(network_.layers, i, &Layer::node);
       const auto l = static_cast<std::size_t>(layer - network_.layers.begin());
       const auto rank = decisions_.ranks.find(l);
-      if (layer == network_.layers.end() || rank == decisions_.ranks.end() || !factor(l, rank->second, nodes)) nodes.push_back(graph_.node(i));
+      if (layer == network_.layers.end() || rank == decisions_.ranks.end() || !factor(l, rank->second, nodes))
+        nodes.push_back(graph_.node(i));
     }
     graph_.clear_node();
     for (onnx::NodeProto& node : nodes) *graph_.add_node() = std::move(node);
@@ -64,7 +71,9 @@ class Rebuilder {
     return any ? gone : std::vector<bool>();
   }
 
-  WeightMatrix matrix_of(std::size_t l) { return weight_matrix(network_.layers[l], network_.node(l), to_tensor(tensor_of(network_.layers[l].weight))); }
+  WeightMatrix matrix_of(std::size_t l) {
+    return weight_matrix(network_.layers[l], network_.node(l), to_tensor(tensor_of(network_.layers[l].weight)));
+  }
 
   void solve(std::size_t l, const std::vector<bool>& gone) {
     const Layer& layer = network_.layers[l];
@@ -113,9 +122,8 @@ class Rebuilder {
 
   void count_again(const CountedChannels& counted) {
     onnx::NodeProto& node = *graph_.mutable_node(counted.node);
-    const bool changes = std::ranges::any_of(counted.counts, [&](const auto& entry) {
-      return left_of(entry.second) != static_cast<int64_t>(entry.second.size());
-    });
+    const bool changes = std::ranges::any_of(
+        counted.counts, [&](const auto& entry) { return left_of(entry.second) != static_cast<int64_t>(entry.second.size()); });
     if (!changes) return;
     if (counted.input < 0) {
       clear_attribute(node, "group");
@@ -191,7 +199,8 @@ class Rebuilder {
     const Matrix second = outputs.block(0, 0);
     Matrix covariance;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      for (std::size_t j = 0; j < left.size(); ++j) covariance.push_back(second[static_cast<std::size_t>(left[i] * outputs.columns() + left[j])] - mean[i] * mean[j]);
+      for (std::size_t j = 0; j < left.size(); ++j)
+        covariance.push_back(second[static_cast<std::size_t>(left[i] * outputs.columns() + left[j])] - mean[i] * mean[j]);
     }
     return covariance;
   }

@@ -79,7 +79,8 @@ void RemovalCosts::remove(int set) {
     for (std::size_t row = 0; row < n; ++row) {
       double *const g = part.inverse.data() + row * n, *const m = part.weights.data() + row * n;
       for (std::size_t i = 0; i < t; ++i) {
-        const double inverse_factor = old_inverse[i * n + row], spread_factor = spread[i * n + row], weights_factor = old_weights[i * n + row];
+        const double inverse_factor = old_inverse[i * n + row], spread_factor = spread[i * n + row],
+                     weights_factor = old_weights[i * n + row];
         const double *const k = spread.data() + i * n, *const d = middle.data() + i * n;
         for (std::size_t j = 0; j < n; ++j) {
           g[j] -= inverse_factor * k[j];

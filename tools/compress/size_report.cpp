@@ -17,7 +17,8 @@ std::string joined(const std::vector<int64_t>& shape) { return fmt::format("{}",
 /// `38.4 M`
 std::string rounded(int64_t count) {
   if (count < 100000) return fmt::format("{}", count);
-  return count < 100000000 ? fmt::format("{:.1f} k", static_cast<double>(count) / 1e3) : fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
+  return count < 100000000 ? fmt::format("{:.1f} k", static_cast<double>(count) / 1e3)
+                           : fmt::format("{:.1f} M", static_cast<double>(count) / 1e6);
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ std::vector<LayerSize> layer_sizes(const FloatNetwork& network, const GraphIndex
       if (before > 0) row.multiply_adds = row.multiply_adds_before / before * row.parameters;
     }
     const SetList& sets = network.channels.rows[l];
-    if (row.kept.empty() && !sets.empty() && std::ranges::none_of(sets, [&](int set) { return network.channels.kept[static_cast<std::size_t>(set)].empty(); }))
+    if (row.kept.empty() && !sets.empty() &&
+        std::ranges::none_of(sets, [&](int set) { return network.channels.kept[static_cast<std::size_t>(set)].empty(); }))
       row.kept = "outputs stay: " + network.channels.kept[static_cast<std::size_t>(sets.front())];
     rows.push_back(std::move(row));
   }
@@ -65,8 +67,8 @@ void print_sizes(const std::vector<LayerSize>& rows) {
     widest_before = std::max(widest_before, row.before.size());
     widest_after = std::max(widest_after, row.after.size());
   }
-  fmt::print("  {:<{}}  {:<{}}  {:<{}}  {:>10}  {:>10}  {:>12}\n", "layer", widest, "weights", widest_before, "become", widest_after, "parameters",
-             "become", "multiply-adds");
+  fmt::print("  {:<{}}  {:<{}}  {:<{}}  {:>10}  {:>10}  {:>12}\n", "layer", widest, "weights", widest_before, "become", widest_after,
+             "parameters", "become", "multiply-adds");
   for (const LayerSize& row : rows) {
     std::string layer = row.layer;
     if (layer.size() > widest) layer = layer.substr(0, widest - 3) + "...";

@@ -42,7 +42,8 @@ std::vector<float> solve_weights(WeightMatrix& weights, const Moments& moments, 
     for (int64_t b = 0; b < moments.blocks(); ++b) {
       const int64_t first = b * moments.columns_of_block(), n = moments.block_columns(b);
       std::vector<int64_t> left, gone;
-      for (int64_t c = 0; c < n; ++c) (is_removed_column[static_cast<std::size_t>(g * weights.columns + first + c)] ? gone : left).push_back(c);
+      for (int64_t c = 0; c < n; ++c)
+        (is_removed_column[static_cast<std::size_t>(g * weights.columns + first + c)] ? gone : left).push_back(c);
       if (gone.empty()) continue;
       const Matrix z = estimate(input_covariance(moments, g, b, has_bias), n, left, gone);
       for (int64_t r = g * rows; r < (g + 1) * rows; ++r) {

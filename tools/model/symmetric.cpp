@@ -75,7 +75,8 @@ void diagonalise(Tridiagonal& t, int64_t n, Matrix* q) {
   const auto at = [](int64_t i) { return static_cast<std::size_t>(i); };
   double norm = 0;
   for (int64_t i = 0; i < n; ++i) norm = std::max({norm, std::abs(d[at(i)]), std::abs(e[at(i)])});
-  const double nothing = std::numeric_limits<double>::epsilon() * norm;  // eigenvalues that are 0 beside the others are not resolved further
+  const double nothing =
+      std::numeric_limits<double>::epsilon() * norm;  // eigenvalues that are 0 beside the others are not resolved further
   for (int64_t l = 0; l < n; ++l) {
     for (int step = 0;; ++step) {
       int64_t m = l;

@@ -225,7 +225,7 @@ def check_refusals(folder):
     refused(path, out, "leave nothing to do", "--calibration", good, "--no-channels", "--no-low-rank", status=2)
     refused(path, out, "is the least that can be reached; give a larger --parameters", "--calibration", good, "--parameters=0.1", status=4)
     np.save(bad, x[:5])
-    refused(path, out, "100 % is the least that can be reached", "--calibration", bad, status=4)  # five samples say nothing of 16 columns
+    refused(path, out, "100 % is the least that can be reached; give a larger --parameters; 48 channels stay since too few samples show what Gemm 'n2' reads", "--calibration", bad, status=4)  # five samples say nothing of 16 columns
     relu = folder / "relu.onnx"
     small = planted.Net()
     small.add("Relu", ["x"], "y")

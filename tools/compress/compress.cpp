@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "tools/calibration/progress.h"
@@ -28,6 +29,7 @@ constexpr int64_t kPartOfChoice = 4;                  ///< of the parameters are
 constexpr double kFineness = 0.01;                    ///< of the parameters: how near to the least that a goal allows the search gets
 constexpr std::size_t kJudged = 64;                   ///< samples that signal to noise is measured on
 constexpr int kRounds = 9, kCalls = 5;                ///< of measuring time
+constexpr auto kLongest = std::chrono::seconds(3);    ///< that measuring goes on
 constexpr int64_t kLeastClustered = 256;              ///< weights: below, a table saves nothing
 
 class Compressor {
@@ -155,11 +157,21 @@ class Compressor {
         throw Error(ErrorKind::Budget,
                     fmt::format("{:.4g} % of {} parameters are asked for, and {:.4g} % is the least that can be reached", share(wanted),
                                 parameters_before_, share(planned(steps))),
-                    "give a larger --parameters; --report with a budget that can be met names what keeps channels");
+                    remedy());
       write(steps);
       if (parameters_ <= wanted || steps == plan_.size()) return;
       left -= parameters_ - wanted;  // new biases, for example, which the plan does not count
     }
+  }
+  /// Names what keeps most channels.
+  std::string remedy() const {
+    std::map<std::string, int> reasons;
+    for (const std::string& why : network_.channels.kept) {
+      if (!why.empty()) ++reasons[why];
+    }
+    const auto most = std::ranges::max_element(reasons, {}, [](const auto& entry) { return entry.second; });
+    const std::string larger = "give a larger --parameters";
+    return most == reasons.end() ? larger : fmt::format("{}; {} channels stay since {}", larger, most->second, most->first);
   }
   /// The fewest that leave at most so many parameters; all, if none do.
   std::size_t steps_for(int64_t left) const {
@@ -219,7 +231,9 @@ class Compressor {
     const ModelRunner before(float_path_, options_.compile), after(result_path_, options_.compile);
     const double signal_to_noise = decibels(before, after);
     double time_before = HUGE_VAL, time = HUGE_VAL;
-    for (int round = 0; round < kRounds; ++round) {  // in turn, so that a disturbance of the machine meets both
+    const auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < kRounds && std::chrono::steady_clock::now() - start < kLongest;
+         ++round) {  // in turn, so that a disturbance of the machine meets both
       time_before = std::min(time_before, before.nanoseconds(*samples_, 0, kCalls));
       time = std::min(time, after.nanoseconds(*samples_, 0, kCalls));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/calibration/progress.h"
 #include "tools/model/symmetric.h"
 
 namespace onnxc {
@@ -72,6 +73,9 @@ void observe(FloatNetwork& network, const GraphIndex& index, const ModelRunner& 
   for (std::size_t l = 0; l < count; ++l) {
     if (is_bad[l] || network.inputs[l].rows() < kFewestRows) network.inputs[l] = network.outputs[l] = Moments();
   }
+  const auto lacks_rows = [](const Moments& inputs) { return inputs.rows() < std::min(inputs.columns(), inputs.columns_of_block()); };
+  if (const auto few = std::ranges::count_if(network.inputs, lacks_rows); few > 0)
+    say(fmt::format("{} of {} layers see fewer rows of samples than they have inputs: with more samples the result is better", few, count));
   for (const ChannelSum& sum : network.channels.sums) {
     if (network.is_known(sum.layer)) continue;
     for (const int set : sum.sets) {

@@ -25,7 +25,7 @@ class Finder {
       else if (is_op(node, "Gemm")) layer = gemm(node);
       else if (is_op(node, "MatMul")) layer = matmul(node);
       else if (is_op(node, "Gather")) layer = table(node);
-      else if (kOthers.contains(node.op_type())) layer.kept = fmt::format("{} has no form with integers", node.op_type());
+      else if (kOthers.contains(node.op_type())) layer.kept = fmt::format("{} stays as it is", node.op_type());
       else continue;
       if (layer.kept.empty() && layer.kind == Layer::Kind::Other) continue;
       layer.node = i;

@@ -336,6 +336,13 @@ void add_compress(CLI::App& app, std::function<int()>& command) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{2}, int64_t{256}));
   compress.add_option("--report", held->report, "Write the table of the layers to this file, as JSON")->type_name("FILE");
+  compress.footer(
+      "Examples:\n"
+      "  onnxc compress model.onnx --calibration samples.npz --parameters 50 -o small.onnx          half of the parameters\n"
+      "  onnxc compress model.onnx --calibration images.npy --keep-accuracy 1 --labels labels.txt -o small.onnx\n"
+      "                                                                                             as few as lose a point of accuracy\n"
+      "  onnxc compress model.onnx --calibration DIR --no-channels --no-low-rank --cluster 16 -o small.onnx\n"
+      "                                                                                             a file of an eighth");
   held->model.add_to(compress);
   compress.callback([held, &command] {
     command = [held] {

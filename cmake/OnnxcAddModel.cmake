@@ -82,7 +82,7 @@ function(onnxc_add_model target)
       OUTPUT ${rewritten}
       COMMAND ${ONNXC_EXECUTABLE} ${command} ${model} -o ${rewritten} --calibration ${samples} ${ARG_${rewriting}_OPTIONS}
       DEPENDS ${model} ${sample_files} ${ONNXC_EXECUTABLE}
-      COMMENT "onnxc ${command} ${shown}"
+      COMMENT "Making ${shown} smaller (${command}) with onnxc"
       VERBATIM)
     set(model ${rewritten})
   endforeach()

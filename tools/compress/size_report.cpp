@@ -43,7 +43,7 @@ std::vector<LayerSize> layer_sizes(const FloatNetwork& network, const GraphIndex
       row.parameters = elements();
       const auto rank = decisions.ranks.find(l);
       const int64_t outputs = layer.multiplies() ? shape[static_cast<std::size_t>(row_axis(layer, network.node(l)))] : 0;
-      if (rank != decisions.ranks.end() && is_rank_worth_it(rank->second, outputs, row.parameters / outputs)) {
+      if (rank != decisions.ranks.end() && outputs > 0 && is_rank_worth_it(rank->second, outputs, row.parameters / outputs)) {
         row.rank = rank->second;
         row.parameters = row.rank * (outputs + row.parameters / outputs);
         row.after += fmt::format(", rank {}", row.rank);

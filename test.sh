@@ -104,6 +104,7 @@ stage "whole networks" script tests/zoo/run.sh  # every other one on two threads
 # Most of these take one processor most of their time. The longest come first.
 beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
+beside "compressed models" script tests/compress/run.sh  # --all: also large networks
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
@@ -141,6 +142,7 @@ long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
+long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks

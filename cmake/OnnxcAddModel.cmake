@@ -1,5 +1,5 @@
-# onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [CUSTOM_OP spec…] [QUANTIZE samples [QUANTIZE_OPTIONS option…]]
-#                 [OPTIONS option…])
+# onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [CUSTOM_OP spec…] [COMPRESS samples [COMPRESS_OPTIONS option…]]
+#                 [QUANTIZE samples [QUANTIZE_OPTIONS option…]] [OPTIONS option…])
 #
 # A static library from an ONNX model. `#include "name.h"` gives its interface, in namespace `name` (by default the model's file name).
 #
@@ -8,8 +8,9 @@
 #   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
 #   CUSTOM_OP  operators that you write, as in `onnxc --custom-op`: "my.Foo=foo.hpp:my::foo, y0 = x0". Headers are looked for in the current source folder,
 #              and where target_include_directories(target PRIVATE …) says
-#   QUANTIZE   what `onnxc quantize --calibration` takes: the model is quantised before it is compiled, and again when the samples change. The machine that builds
-#              runs it for that, also when cross-compiling. QUANTIZE_OPTIONS: --keep-cosine=0.99 …
+#   COMPRESS   what `onnxc compress --calibration` takes: the model loses parameters before it is quantised or compiled, and again when the samples change. The machine
+#              that builds runs it for that, also when cross-compiling. COMPRESS_OPTIONS: --parameters=30 …
+#   QUANTIZE   the same with `onnxc quantize`. QUANTIZE_OPTIONS: --keep-cosine=0.99 …
 #   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object. --max-arena=64K,
 #              --max-weights=1M and --max-code=200K fail the build where the model needs more; code is counted as the project's compiler makes it
 #
@@ -18,9 +19,9 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(onnxc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET;QUANTIZE" "DIM;CUSTOM_OP;QUANTIZE_OPTIONS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET;COMPRESS;QUANTIZE" "DIM;CUSTOM_OP;COMPRESS_OPTIONS;QUANTIZE_OPTIONS;OPTIONS")
   if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [CUSTOM_OP spec…] [QUANTIZE samples] [OPTIONS …]): "
+    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [CUSTOM_OP spec…] [COMPRESS samples] [QUANTIZE samples] [OPTIONS …]): "
                         "MODEL is missing, or these are not understood: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(CMAKE_CROSSCOMPILING AND NOT ARG_TARGET)
@@ -66,21 +67,25 @@ function(onnxc_add_model target)
   endif()
 
   cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
-  if(ARG_QUANTIZE)
-    cmake_path(ABSOLUTE_PATH ARG_QUANTIZE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE samples)
+  foreach(rewriting IN ITEMS COMPRESS QUANTIZE)
+    if(NOT ARG_${rewriting})
+      continue()
+    endif()
+    cmake_path(ABSOLUTE_PATH ARG_${rewriting} BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE samples)
     set(sample_files ${samples})
     if(IS_DIRECTORY ${samples})
       file(GLOB_RECURSE sample_files CONFIGURE_DEPENDS ${samples}/*.pb)
     endif()
-    set(quantised ${folder}/${ARG_NAMESPACE}.quantised.onnx)
+    string(TOLOWER ${rewriting} command)
+    set(rewritten ${folder}/${ARG_NAMESPACE}.${command}.onnx)
     add_custom_command(
-      OUTPUT ${quantised}
-      COMMAND ${ONNXC_EXECUTABLE} quantize ${model} -o ${quantised} --calibration ${samples} ${ARG_QUANTIZE_OPTIONS}
+      OUTPUT ${rewritten}
+      COMMAND ${ONNXC_EXECUTABLE} ${command} ${model} -o ${rewritten} --calibration ${samples} ${ARG_${rewriting}_OPTIONS}
       DEPENDS ${model} ${sample_files} ${ONNXC_EXECUTABLE}
-      COMMENT "Quantising ${shown} with onnxc"
+      COMMENT "Making ${shown} smaller (${command}) with onnxc"
       VERBATIM)
-    set(model ${quantised})
-  endif()
+    set(model ${rewritten})
+  endforeach()
   add_custom_command(
     OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
     COMMAND ${onnxc} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d

@@ -7,13 +7,15 @@
     bound.run()
     bound.outputs["scores"]
 
-    onnxc.quantize("mnist.onnx", "small.onnx", {"image": samples})      # then InferenceSession("small.onnx")
+    onnxc.compress("mnist.onnx", "fewer.onnx", {"image": samples}, parameters=30)
+    onnxc.quantize("fewer.onnx", "small.onnx", {"image": samples})      # then InferenceSession("small.onnx")
 
 The first use of a model compiles it with the `onnxc` command and the system's C++ compiler (seconds); the result is cached.
 """
 from .build import CompileError, compile, find_executable
+from .compress import compress
 from .quantize import quantize
 from .session import Binding, InferenceSession, NodeArg, RunError
 
 __version__ = "0.1.0"
-__all__ = ["Binding", "CompileError", "InferenceSession", "NodeArg", "RunError", "compile", "find_executable", "quantize"]
+__all__ = ["Binding", "CompileError", "InferenceSession", "NodeArg", "RunError", "compile", "compress", "find_executable", "quantize"]

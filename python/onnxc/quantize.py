@@ -1,13 +1,5 @@
 """Quantises models by the `onnxc quantize` command."""
-import json
-import os
-import subprocess
-import tempfile
-from pathlib import Path
-
-import numpy as np
-
-from .build import CompileError, find_executable
+from .rewriting import rewrite
 
 
 def quantize(model, output, calibration=None, *, format="qdq", method="mse", per_channel=True, keep_accuracy=None, labels=None, keep_cosine=None, options=()):
@@ -23,41 +15,5 @@ def quantize(model, output, calibration=None, *, format="qdq", method="mse", per
     keep_cosine:    the least cosine between first outputs and those of the model in floats
     options:        any others of `onnxc quantize`
     """
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ["--format", format, "--method", method, "--per-channel" if per_channel else "--per-tensor", "--report", str(Path(folder) / "report.json")]
-        if calibration is not None:
-            arguments += ["--calibration", _samples_file(calibration, Path(folder))]
-        if labels is not None:
-            arguments += ["--labels", _labels_file(labels, Path(folder))]
-        for name, value in (("--keep-accuracy", keep_accuracy), ("--keep-cosine", keep_cosine)):
-            if value is not None:
-                arguments += [name, str(value)]
-        if not isinstance(model, (str, os.PathLike)):
-            content = model if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
-            model = Path(folder) / "model.onnx"
-            model.write_bytes(content)
-        command = [find_executable(), "quantize", str(model), "-o", str(output), *arguments, *map(str, options)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-        if done.returncode != 0:
-            raise CompileError(done.stderr.strip() or f"{command[0]}: exit status {done.returncode}", done.returncode)
-        return json.loads((Path(folder) / "report.json").read_text())
-
-
-def _samples_file(samples, folder):
-    if isinstance(samples, (str, os.PathLike)):
-        return str(samples)
-    if isinstance(samples, dict):
-        path = folder / "samples.npz"
-        np.savez(path, **samples)
-    else:
-        path = folder / "samples.npy"
-        np.save(path, np.asarray(samples), allow_pickle=False)
-    return str(path)
-
-
-def _labels_file(labels, folder):
-    if isinstance(labels, (str, os.PathLike)):
-        return str(labels)
-    path = folder / "labels.npy"
-    np.save(path, np.asarray(labels), allow_pickle=False)
-    return str(path)
+    arguments = ["--format", format, "--method", method, "--per-channel" if per_channel else "--per-tensor"]
+    return rewrite("quantize", model, output, arguments, calibration, labels, keep_accuracy, keep_cosine, options)

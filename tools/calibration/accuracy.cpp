@@ -38,6 +38,10 @@ std::vector<int64_t> classes(const TensorData& scores) {
   const std::vector<double> values = to_doubles(scores);
   const std::size_t width = scores.shape.empty() ? 1 : static_cast<std::size_t>(scores.shape.back());
   std::vector<int64_t> found;
+  if (width == 1) {
+    for (const double value : values) found.push_back(value > 0.5 ? 1 : 0);
+    return found;
+  }
   for (std::size_t at = 0; width > 0 && at + width <= values.size(); at += width) {
     const auto row = values.begin() + static_cast<std::ptrdiff_t>(at);
     found.push_back(std::max_element(row, row + static_cast<std::ptrdiff_t>(width)) - row);

@@ -16,7 +16,8 @@ struct Accuracy {
   double percent() const { return all == 0 ? 0 : 100.0 * static_cast<double>(right) / static_cast<double>(all); }
 };
 
-/// The share of examples whose label the model's first output names: by its greatest element along the last axis, or, if it has integers, itself. A sample has
+/// The share of examples whose label the model's first output names: by its greatest element along the last axis; where that axis has one element, a probability, by
+/// whether it is more than a half; or, if it has integers, itself. A sample has
 /// as many examples as that output has rows; labels follow the samples. Throws Error{Invalid} if their numbers differ. `what` names the work for progress.
 Accuracy measure_accuracy(const ModelRunner& model, const Samples& samples, const std::vector<int64_t>& labels, const std::string& what);
 

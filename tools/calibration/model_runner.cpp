@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <iterator>
 
 #include "tools/calibration/progress.h"
@@ -61,6 +63,18 @@ void ModelRunner::run(const Samples& samples, const std::string& what, const std
     see(k, run(samples, k));
     progress.step();
   }
+}
+
+double ModelRunner::nanoseconds(const Samples& samples, std::size_t sample, int calls) const {
+  const DataSet data = samples.at(sample);
+  ModelCall call(*compiled_.model, feeds(*compiled_.model, summary_, data), team_.executor());
+  double least = HUGE_VAL;
+  for (int i = 0; i < calls; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("{}: {}", samples.name(sample), call.message()));
+    least = std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
+  }
+  return least;
 }
 
 std::string ModelRunner::first_output() const {

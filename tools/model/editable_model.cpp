@@ -154,6 +154,18 @@ onnx::TensorProto to_proto(const TensorData& tensor, const std::string& name) {
   return proto;
 }
 
+std::vector<float> floats_of(const onnx::TensorProto* proto) {
+  if (proto == nullptr || proto->data_type() != onnx::TensorProto::FLOAT) return {};
+  const TensorData data = to_tensor(*proto);
+  const auto values = data.as<float>();
+  return {values.begin(), values.end()};
+}
+TensorData floats_tensor(const std::vector<float>& values) {
+  TensorData tensor = TensorData::zeros(ElementType::F32, {static_cast<int64_t>(values.size())});
+  std::ranges::copy(values, tensor.as<float>().begin());
+  return tensor;
+}
+
 const onnx::AttributeProto* find_attribute(const NodeProto& node, const std::string& name) {
   const auto found = std::ranges::find_if(node.attribute(), [&](const auto& attribute) { return attribute.name() == name; });
   return found == node.attribute().end() ? nullptr : &*found;

@@ -26,6 +26,10 @@ void import_domain(onnx::ModelProto& model, const std::string& domain, int64_t v
 
 TensorData to_tensor(const onnx::TensorProto& proto);
 onnx::TensorProto to_proto(const TensorData& tensor, const std::string& name);
+/// The elements of a tensor of f32; empty for another, and for null.
+std::vector<float> floats_of(const onnx::TensorProto* proto);
+/// A vector of f32.
+TensorData floats_tensor(const std::vector<float>& values);
 
 /// An attribute of a node, or null.
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, const std::string& name);

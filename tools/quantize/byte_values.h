@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/model/layers.h"
 #include "tools/quantize/histogram.h"
-#include "tools/quantize/layers.h"
 
 namespace onnxc {
 

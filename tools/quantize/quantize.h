@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/compile.h"
+#include "tools/calibration/goal.h"
 #include "tools/quantize/histogram.h"
 
 namespace onnxc {
@@ -18,15 +19,14 @@ enum class QuantizedForm {
 
 struct QuantizeOptions {
   std::filesystem::path model, output;
-  std::optional<std::filesystem::path> calibration, labels, report;
+  GoalOptions goal;
+  std::optional<std::filesystem::path> report;
   QuantizedForm form = QuantizedForm::Qdq;
   RangeMethod method = RangeMethod::Mse;
   double percentile = 99.99;
   bool per_channel = true;
-  int64_t block = 32;                   ///< weights that share a scale, in 4 bits
-  std::optional<double> keep_accuracy;  ///< how many points of accuracy may be lost, in percent
-  std::optional<double> keep_cosine;    ///< between the first output of each sample and that of the model in floats
-  CompileOptions compile;               ///< for the builds that the data runs through
+  int64_t block = 32;      ///< weights that share a scale, in 4 bits
+  CompileOptions compile;  ///< for the builds that the data runs through
 };
 
 /// Writes the model and prints a table of its layers. Throws Error.

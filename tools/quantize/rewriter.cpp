@@ -11,12 +11,6 @@ constexpr int kMiddle = 128;  ///< the zero point of codes without sign
 
 }  // namespace
 
-TensorData floats_tensor(const std::vector<float>& values) {
-  TensorData tensor = TensorData::zeros(ElementType::F32, {static_cast<int64_t>(values.size())});
-  std::ranges::copy(values, tensor.as<float>().begin());
-  return tensor;
-}
-
 Rewriter::Rewriter(const onnx::ModelProto& model) : model_(model), original_(model.graph()), index_(original_) {
   model_.mutable_graph()->clear_node();
 }

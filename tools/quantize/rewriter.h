@@ -52,7 +52,4 @@ class Rewriter {
   std::map<std::string, std::string> written_;  ///< of weights, which may be shared: what was written for which role
 };
 
-/// A vector as a tensor.
-TensorData floats_tensor(const std::vector<float>& values);
-
 }  // namespace onnxc

@@ -12,24 +12,6 @@ constexpr int64_t kMostRows = 4096;  ///< of inputs, by which a layer's moments 
 
 constexpr int64_t kSmallestBlock = 16;  ///< that ONNX Runtime has kernels for
 
-/// The Add of a vector of constants behind a MatMul, by the name of its initialiser, if nothing else reads either.
-std::string addend_behind(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t rows) {
-  if (layer.kind != Layer::Kind::MatMul || !index.has_one_reader(layer.output)) return {};
-  const onnx::NodeProto& add = graph.node(index.readers(layer.output)[0]);
-  if (!is_op(add, "Add")) return {};
-  const std::string& other = add.input(add.input(0) == layer.output ? 1 : 0);
-  const onnx::TensorProto* addend = index.initialiser(other);
-  const bool fits =
-      addend != nullptr && addend->data_type() == onnx::TensorProto::FLOAT && addend->dims_size() == 1 && addend->dims(0) == rows;
-  return fits && index.has_one_reader(other) ? other : std::string();
-}
-
-std::vector<float> vector_of(const onnx::TensorProto& tensor) {
-  const TensorData data = to_tensor(tensor);
-  const auto values = data.as<float>();
-  return {values.begin(), values.end()};
-}
-
 /// Signal, noise, and the mean error of each row, which a bias takes off.
 void judge(LayerWeights& weights, const WeightMatrix& exact, const Moments* moments, std::vector<float>& mean_error) {
   std::vector<float> difference(static_cast<std::size_t>(exact.columns));
@@ -72,15 +54,10 @@ std::vector<Moments> calibrate(Network& network, const ModelRunner& runner, cons
   std::vector<Moments> moments(network.layers.size());
   std::vector<std::vector<int64_t>> shapes(network.layers.size());
   for (std::size_t l = 0; l < moments.size(); ++l) {
-    const Layer& layer = network.layers[l];
-    if (!layer.multiplies() || index.readers(layer.weight).size() != 1) continue;
-    const onnx::TensorProto& weight = *index.initialiser(layer.weight);
+    moments[l] = moments_for_inputs(network.layers[l], graph, index);
+    if (moments[l].columns() == 0) continue;
+    const onnx::TensorProto& weight = *index.initialiser(network.layers[l].weight);
     shapes[l].assign(weight.dims().begin(), weight.dims().end());
-    const int64_t groups =
-        layer.kind == Layer::Kind::Conv ? std::max<int64_t>(1, integer_attribute(graph.node(layer.node), "group", 1)) : 1;
-    const int64_t rows = shapes[l][static_cast<std::size_t>(row_axis(layer, graph.node(layer.node)))];
-    if (rows == 0 || rows % groups != 0) continue;
-    moments[l] = Moments(to_tensor(weight).count() / rows, groups);
   }
   const auto wanted = static_cast<int64_t>((static_cast<std::size_t>(kMostRows) + samples.size() - 1) / samples.size());
   runner.run(samples, "calibration", [&](std::size_t, const ModelRunner::Values& values) {
@@ -123,7 +100,7 @@ void round_layers(Network& network, const GraphIndex& index, const std::vector<M
     weights.addend = addend_behind(layer, graph, index, exact.rows);
     const std::string& bias = layer.kind == Layer::Kind::MatMul ? weights.addend : layer.bias;
     const bool has_bias = !bias.empty() && layer.kind != Layer::Kind::Table;
-    if (has_bias) weights.bias = vector_of(*index.initialiser(bias));
+    if (has_bias) weights.bias = floats_of(index.initialiser(bias));
     if (own == nullptr || layer.kind == Layer::Kind::Table || (layer.kind == Layer::Kind::MatMul && !has_bias)) continue;
     weights.bias.resize(mean_error.size());
     for (std::size_t r = 0; r < mean_error.size(); ++r) weights.bias[r] += mean_error[r];

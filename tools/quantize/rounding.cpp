@@ -3,12 +3,13 @@
 //
 //   e = (w_i - rounded(w_i)) / R_ii        w_j -= e R_ij  for j > i        with R upper triangular, R^T R = H^-1
 //
-// Such an R is U^-1, where H = U U^T with U upper triangular: Cholesky's method from the last column to the first. That costs n^3/3 steps, and so does the
-// inverse; rows cost n^2/2 each.
+// See root_of_inverse; rows cost n^2/2 each.
 #include "tools/quantize/rounding.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "tools/model/symmetric.h"
 
 namespace onnxc {
 namespace {
@@ -17,36 +18,8 @@ constexpr double kDamping = 0.01;  ///< of the mean of H's diagonal, added to it
 
 /// The R of above, or nothing where H is too far from positive definite.
 std::optional<std::vector<double>> error_feedback(std::vector<double> h, int64_t n) {
-  const auto at = [n](int64_t i, int64_t j) { return static_cast<std::size_t>(i * n + j); };
-  double mean = 0;
-  for (int64_t i = 0; i < n; ++i) mean += h[at(i, i)] / static_cast<double>(n);
-  if (!(mean > 0)) return std::nullopt;
-  for (int64_t i = 0; i < n; ++i) h[at(i, i)] += kDamping * mean;
-  // H = U U^T: U_jj^2 = H_jj - sum_k>j U_jk^2, U_ij = (H_ij - sum_k>j U_ik U_jk) / U_jj for i < j.
-  for (int64_t j = n; j-- > 0;) {
-    double diagonal = h[at(j, j)];
-    for (int64_t k = j + 1; k < n; ++k) diagonal -= h[at(j, k)] * h[at(j, k)];
-    if (!(diagonal > 0)) return std::nullopt;
-    h[at(j, j)] = std::sqrt(diagonal);
-    for (int64_t i = 0; i < j; ++i) {
-      double sum = h[at(i, j)];
-      for (int64_t k = j + 1; k < n; ++k) sum -= h[at(i, k)] * h[at(j, k)];
-      h[at(i, j)] = sum / h[at(j, j)];
-    }
-  }
-  // R = U^-1: rows from the last, R_i = (e_i - sum_k>i U_ik R_k) / U_ii.
-  std::vector<double> r(h.size());
-  for (int64_t i = n; i-- > 0;) {
-    double* const row = r.data() + i * n;
-    row[i] = 1;
-    for (int64_t k = i + 1; k < n; ++k) {
-      const double factor = h[at(i, k)];
-      const double* const other = r.data() + k * n;
-      for (int64_t j = k; j < n; ++j) row[j] -= factor * other[j];
-    }
-    for (int64_t j = i; j < n; ++j) row[j] /= h[at(i, i)];
-  }
-  return r;
+  add_to_diagonal(h, n, kDamping * mean_of_diagonal(h, n));
+  return root_of_inverse(std::move(h), n);
 }
 
 double squared_error(const float* values, int64_t n, double scale, int most) {
@@ -112,7 +85,7 @@ std::optional<RoundedWeights> round_weights(const WeightMatrix& weights, const R
   }
   if (!std::ranges::all_of(rounded.scales, [](float s) { return s > 1e-30f && s < 1e30f; })) return std::nullopt;
 
-  const int64_t block = moments == nullptr ? std::max<int64_t>(1, weights.columns) : Moments::kBlock;
+  const int64_t block = moments == nullptr ? std::max<int64_t>(1, weights.columns) : moments->columns_of_block();
   for (int64_t first = 0; first < weights.columns; first += block) {
     const int64_t n = std::min(block, weights.columns - first);
     std::optional<std::vector<double>> feedback;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/quantize/moments.h"
+#include "tools/model/moments.h"
 
 namespace onnxc {
 

@@ -1,4 +1,4 @@
-#include "tools/quantize/layers.h"
+#include "tools/model/layers.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ class Finder {
       else if (is_op(node, "Gemm")) layer = gemm(node);
       else if (is_op(node, "MatMul")) layer = matmul(node);
       else if (is_op(node, "Gather")) layer = table(node);
-      else if (kOthers.contains(node.op_type())) layer.kept = fmt::format("{} has no form with integers", node.op_type());
+      else if (kOthers.contains(node.op_type())) layer.kept = fmt::format("{} stays as it is", node.op_type());
       else continue;
       if (layer.kept.empty() && layer.kind == Layer::Kind::Other) continue;
       layer.node = i;
@@ -128,6 +128,26 @@ class Finder {
 
 std::vector<Layer> find_layers(const onnx::GraphProto& graph, const GraphIndex& index, const Types& types) {
   return Finder(graph, index, types).find();
+}
+
+std::string addend_behind(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t rows) {
+  if (layer.kind != Layer::Kind::MatMul || !index.has_one_reader(layer.output)) return {};
+  const onnx::NodeProto& add = graph.node(index.readers(layer.output)[0]);
+  if (!is_op(add, "Add")) return {};
+  const std::string& other = add.input(add.input(0) == layer.output ? 1 : 0);
+  const onnx::TensorProto* addend = index.initialiser(other);
+  const bool fits =
+      addend != nullptr && addend->data_type() == onnx::TensorProto::FLOAT && addend->dims_size() == 1 && addend->dims(0) == rows;
+  return fits && index.has_one_reader(other) ? other : std::string();
+}
+
+void scale_rows(TensorData& weight, int64_t axis, const std::vector<double>& factors) {
+  const auto values = weight.as<float>();
+  const std::size_t rows = factors.size(), columns = values.size() / rows;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = axis == 0 ? i / columns : i % rows;
+    values[i] = static_cast<float>(static_cast<double>(values[i]) * factors[row]);
+  }
 }
 
 int64_t row_axis(const Layer& layer, const onnx::NodeProto& node) {

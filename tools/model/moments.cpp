@@ -1,4 +1,4 @@
-#include "tools/quantize/moments.h"
+#include "tools/model/moments.h"
 
 #include <algorithm>
 #include <numeric>
@@ -77,7 +77,8 @@ void copy_patch(const Windows& w, const float* image, int64_t channels, int64_t 
 
 }  // namespace
 
-Moments::Moments(int64_t columns, int64_t groups) : columns_(columns), groups_(groups), sums_(static_cast<std::size_t>(columns * groups)) {
+Moments::Moments(int64_t columns, int64_t groups, int64_t columns_of_block)
+    : columns_(columns), groups_(groups), columns_of_block_(columns_of_block), sums_(static_cast<std::size_t>(columns * groups)) {
   for (int64_t g = 0; g < groups; ++g) {
     for (int64_t b = 0; b < blocks(); ++b) second_.emplace_back(static_cast<std::size_t>(block_columns(b) * block_columns(b)));
   }
@@ -116,7 +117,7 @@ void Moments::add_row(const std::vector<float>& row) {
   for (int64_t g = 0; g < groups_; ++g) {
     for (int64_t b = 0; b < blocks(); ++b) {
       const int64_t n = block_columns(b);
-      const float* const x = row.data() + g * columns_ + b * kBlock;
+      const float* const x = row.data() + g * columns_ + b * columns_of_block_;
       double* const matrix = second_[static_cast<std::size_t>(g * blocks() + b)].data();
       for (int64_t i = 0; i < n; ++i) {
         const double factor = static_cast<double>(x[i]);
@@ -139,11 +140,18 @@ std::vector<double> Moments::block(int64_t group, int64_t block) const {
   return matrix;
 }
 
+double Moments::power(int64_t group, int64_t column) const {
+  const int64_t b = column / columns_of_block_, i = column % columns_of_block_, n = block_columns(b);
+  return rows_ == 0
+             ? 0
+             : second_[static_cast<std::size_t>(group * blocks() + b)][static_cast<std::size_t>(i * n + i)] / static_cast<double>(rows_);
+}
+
 double Moments::power(int64_t group, const float* d) const {
   double sum = 0;
   for (int64_t b = 0; b < blocks(); ++b) {
     const int64_t n = block_columns(b);
-    const float* const x = d + b * kBlock;
+    const float* const x = d + b * columns_of_block_;
     const double* const matrix = second_[static_cast<std::size_t>(group * blocks() + b)].data();
     for (int64_t i = 0; i < n; ++i) {
       double inner = 0;
@@ -152,6 +160,16 @@ double Moments::power(int64_t group, const float* d) const {
     }
   }
   return rows_ == 0 ? 0 : sum / static_cast<double>(rows_);
+}
+
+Moments moments_for_inputs(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t columns_of_block) {
+  if (!layer.multiplies() || index.readers(layer.weight).size() != 1) return {};
+  const onnx::NodeProto& node = graph.node(layer.node);
+  const onnx::TensorProto& weight = *index.initialiser(layer.weight);
+  const int64_t groups = layer.kind == Layer::Kind::Conv ? std::max<int64_t>(1, integer_attribute(node, "group", 1)) : 1;
+  const int64_t rows = weight.dims(static_cast<int>(row_axis(layer, node)));
+  if (rows == 0 || rows % groups != 0) return {};
+  return {to_tensor(weight).count() / rows, groups, columns_of_block};
 }
 
 }  // namespace onnxc

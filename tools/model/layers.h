@@ -26,6 +26,10 @@ struct Layer {
 
 /// In the order of the nodes, with those that stay in float because of what they are.
 std::vector<Layer> find_layers(const onnx::GraphProto& graph, const GraphIndex& index, const Types& types);
+/// The Add of a vector of constants behind a MatMul, by the name of its initialiser, if nothing else reads either; else empty. `rows`: the length of the vector.
+std::string addend_behind(const Layer& layer, const onnx::GraphProto& graph, const GraphIndex& index, int64_t rows);
+/// Whether an initialiser, if there is one, has no other reader.
+inline bool is_own(const GraphIndex& index, const std::string& name) { return name.empty() || index.has_one_reader(name); }
 
 /// Weights as a matrix: a row for each output, whose columns it sums over. Of a Conv with groups a row has the columns of its group. Of a Table rows are
 /// those of the table.
@@ -40,6 +44,8 @@ struct WeightMatrix {
 /// The axis of the weights along which rows run.
 int64_t row_axis(const Layer& layer, const onnx::NodeProto& node);
 WeightMatrix weight_matrix(const Layer& layer, const onnx::NodeProto& node, const TensorData& weight);
+/// Multiplies each row of weights, or each element of a bias, by a factor. `axis`: the rows'.
+void scale_rows(TensorData& weight, int64_t axis, const std::vector<double>& factors);
 /// Elements of a matrix, by rows, in the order of the weights.
 template <class T>
 std::vector<T> in_order_of_weights(const std::vector<T>& elements, int64_t rows, int64_t axis) {

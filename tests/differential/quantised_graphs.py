@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
 
 from draw import Draw  # noqa: E402
+import quantised_products  # noqa: E402, F401  (registers its layers)
+import quantised_moves  # noqa: E402, F401  (after those of products)
 from quantised_layers import LAYERS  # noqa: E402
 from quantised_network import Ambiguous, Network, Quantised, is_power_of_two, session, verdict  # noqa: E402
 from units import Unit, judged_in_groups  # noqa: E402

@@ -118,13 +118,14 @@ def convolution(model, d, owner, image, shape, group=1, strides=None, dilations=
     """One ByteConv: its sums as they are (ConvInteger), or between scales."""
     x_kind, w_kind = np.dtype(d.one(np.uint8, np.uint8, np.int8)), np.dtype(d.one(np.int8, np.int8, np.uint8))
     x, x_zero, w = d.bytes(image, x_kind), d.zero(x_kind), d.bytes(shape, w_kind)
-    # In other groups weights less their zero point have to be i8, else the node is a product of floats.
+    # In groups weights less their zero point have to be i8, else the node is a product of floats.
     w_zero = weight_zeros(d, w_kind, shape[0], group == 1 or (shape[1] == 1 and shape[0] == group))
     attributes = {name: value for name, value in (("group", group), ("strides", strides), ("dilations", dilations), ("pads", pads)) if value and value != 1}
     sums = m.convolution(x, x_zero, w, w_zero, **attributes)
     source, weights = model.input(x), model.constant(w)
-    # Other groups are products of floats, whose sums are exact while they are integers, but not once a scale has gone into the weights.
-    in_bytes = group == 1 or shape[1] % 4 == 0 or (shape[1] == 1 and shape[0] == group)
+    # Groups are joined, up to 8 of them, until their channels are whole quads. Others are products of floats, whose sums are exact while they are integers, but not once a scale has gone into
+    # the weights.
+    in_bytes = (shape[1] == 1 and shape[0] == group) or any(group % joined == 0 and (joined == group or joined * shape[1] % 4 == 0) for joined in range(1, 9))
     if not in_bytes or d.chance(0.75):
         y = model.node("ConvInteger", source, weights, model.constant(x_zero), model.constant(w_zero), **attributes)
         return model.output(y, sums.astype(np.int32), owner)
@@ -168,7 +169,7 @@ def pointwise(model, d, owner):
 def grouped(model, d, owner):
     rank = d.one(1, 2, 2)
     kernel, image, attributes = geometry(d, rank, 3, 11)
-    group, c, outputs = d.one(2, 3, 4, 8, 32), d.one(4, 4, 8, 12, 16, 3, 1, 2), d.one(1, 2, 4, 7, 8, 16)
+    group, c, outputs = d.one(2, 3, 4, 6, 8, 11, 32), d.one(4, 8, 12, 16, 1, 2, 3, 5, 6), d.one(1, 2, 4, 7, 8, 16)
     convolution(model, d, owner, [1, group * c, *image], [group * outputs, c, *kernel], group=group, **attributes)
 
 

@@ -5,9 +5,11 @@
 // becomes r = cast(sums) * (sx sw), with sums = ByteConv x w, whose start has b and the zero points.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/nn/window.h"
+#include "compiler/ops/pool/pool.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/reduce/reduce.h"
@@ -154,27 +156,77 @@ std::optional<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, co
   return b.op("Squeeze", {average, b.integers(*axes)});
 }
 
-/// A depthwise convolution with weights of 1, if every window has as many elements.
+/// The elements of the padded image that each window averages, [output...]; pads count, or do not.
+std::vector<int64_t> window_counts(const Window& window, const Extents& in, const Extents& out, bool pads_count) {
+  std::vector<int64_t> counts{1};
+  for (std::size_t axis = 0; axis < window.rank(); ++axis) {
+    const int64_t begin = window.pads_begin[axis].value(), dilation = window.dilations[axis];
+    const int64_t end = in[axis].value() + (pads_count ? window.pads_end[axis].value() : 0);
+    // Taps of a window from `origin` on that lie before `limit`.
+    const auto taps_before = [&](int64_t origin, int64_t limit) {
+      return std::clamp((limit - origin + dilation - 1) / dilation, int64_t{0}, window.kernel[axis].value());
+    };
+    std::vector<int64_t> next;
+    for (const int64_t outer : counts) {
+      for (int64_t o = 0; o < out[axis].value(); ++o) {
+        const int64_t origin = o * window.strides[axis] - begin;
+        next.push_back(outer * (taps_before(origin, end) - (pads_count ? 0 : taps_before(origin, 0))));
+      }
+    }
+    counts = std::move(next);
+  }
+  return counts;
+}
+
+/// The same windows, as many of them, by pads alone.
+std::map<std::string, Attribute> padded_windows(const Node& node, const Window& window, const Extents& in, const Extents& out) {
+  std::vector<int64_t> pads;
+  for (const Dim pad : window.pads_begin) pads.push_back(pad.value());
+  for (std::size_t axis = 0; axis < window.rank(); ++axis) {
+    const int64_t reach = (out[axis].value() - 1) * window.strides[axis] + (window.kernel[axis].value() - 1) * window.dilations[axis] + 1;
+    pads.push_back(std::max(reach - in[axis].value() - pads[axis], int64_t{0}));
+  }
+  std::map<std::string, Attribute> attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes["pads"] = std::move(pads);
+  return attributes;
+}
+
+/// A depthwise convolution with weights of 1, whose sums are divided by the number of elements of each window: pads are the zero point.
 std::optional<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0));
-  const Extents& extents = b.extents(node.input(0));
-  if (!x || extents.size() < 3 || extents.size() > 4 || !extents[1].is_constant() || node.integer("ceil_mode", 0) != 0) return std::nullopt;
-  const auto kernel = node.integers("kernel_shape");
-  std::map<std::string, Attribute> attributes = node.attributes;
-  const bool pads_count = node.integer("count_include_pad", 0) != 0;
-  const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  const bool padded =
-      auto_pad.starts_with("SAME") || (node.has("pads") && std::ranges::any_of(node.integers("pads"), [](int64_t p) { return p != 0; }));
-  if (padded && (!pads_count || auto_pad.starts_with("SAME"))) return std::nullopt;
+  const Extents extents = b.extents(node.input(0)), in = spatial_extents(extents);
+  if (!x || extents.size() < 3 || extents.size() > 4 || !extents[1].is_constant()) return std::nullopt;
   const int64_t channels = extents[1].value();
   std::vector<int64_t> shape{channels, 1};
   int64_t taps = 1;
-  for (const int64_t k : kernel) {
+  for (const int64_t k : node.integers("kernel_shape")) {
     if (k <= 0 || k > (int64_t{1} << 16)) return std::nullopt;
     shape.push_back(k);
     taps *= k;
   }
-  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > (int64_t{1} << 24)) return std::nullopt;
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > kMost) return std::nullopt;
+  const Window window = pool_window(node, extents);
+  const bool pads_count = node.integer("count_include_pad", 0) != 0, same = node.string("auto_pad", "NOTSET").starts_with("SAME");
+  const bool rounds_up = node.integer("ceil_mode", 0) != 0 && !same;
+  const auto is_zero = [](const Dim& pad) { return pad == Dim(0); };
+  std::map<std::string, Attribute> attributes = node.attributes;
+  ValueId count = b.number(ElementType::F32, static_cast<double>(taps));
+  if (rounds_up || same ||
+      (!pads_count && !(std::ranges::all_of(window.pads_begin, is_zero) && std::ranges::all_of(window.pads_end, is_zero)))) {
+    const Extents out = window_output(node, window, in, rounds_up);
+    if (!window.is_static() || !is_static(in) || !is_static(out) || element_count(out).value() > kMost) return std::nullopt;
+    const std::vector<int64_t> counts = window_counts(window, in, out, pads_count);
+    if (counts.empty() || std::ranges::find(counts, 0) != counts.end()) return std::nullopt;
+    TensorData numbers = TensorData::zeros(ElementType::F32, values(out));
+    const std::vector<float> floats(counts.begin(), counts.end());
+    std::memcpy(numbers.bytes.data(), floats.data(), numbers.bytes.size());
+    const bool equal = std::ranges::all_of(counts, [&](int64_t n) { return n == counts[0]; });
+    count = equal ? b.number(ElementType::F32, static_cast<double>(counts[0]))
+                  : b.graph().add_constant("counts", std::make_shared<const TensorData>(std::move(numbers)));
+    attributes = padded_windows(node, window, in, out);
+  }
   for (const char* own : {"ceil_mode", "count_include_pad"}) attributes.erase(own);
   attributes["group"] = channels;
   TensorData ones;
@@ -183,8 +235,7 @@ std::optional<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, co
   ones.bytes.assign(static_cast<std::size_t>(taps * channels), std::byte{1});
   const ValueId w = b.graph().add_constant("ones", std::make_shared<const TensorData>(std::move(ones)));
   const auto sums = byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w, kAbsent}, std::move(attributes));
-  if (!sums) return std::nullopt;
-  return mean(g, b, *sums, b.number(ElementType::F32, static_cast<double>(taps)), *x, kAbsent);
+  return sums ? std::optional(mean(g, b, *sums, count, *x, kAbsent)) : std::nullopt;
 }
 
 }  // namespace

@@ -258,7 +258,7 @@ def greatest(model, d, owner):
 
 @kind
 def average(model, d, owner):
-    """Of windows that have as many pixels each, and of images."""
+    """Of windows, whose pads count or not, and of images."""
     rank = d.one(1, 2, 2)
     whole = d.chance(0.5)
     kernel = [d.one(1, 2, 3, 4, 7) for _ in range(rank)]
@@ -273,11 +273,14 @@ def average(model, d, owner):
         sums, count = centred.reshape(*x.shape[:2], -1).sum(-1).reshape(*x.shape[:2], *[1] * rank), int(np.prod(image))
         y = model.node("GlobalAveragePool", real)
     else:
-        sums, count = np.sum(list(m.windows(centred, kernel, strides, [1] * rank, [0] * 2 * rank, 0)), axis=0), int(np.prod(kernel))
-        y = model.node("AveragePool", real, kernel_shape=kernel, strides=strides)
+        pads = [d.int(0, k - 1) for k in kernel] + [d.int(0, k - 1) for k in kernel] if d.chance(0.5) else [0] * 2 * rank
+        counts = d.int(0, 1)
+        taps = lambda array, outside: np.sum(list(m.windows(array, kernel, strides, [1] * rank, pads, outside)), axis=0)
+        sums, count = taps(centred, 0), taps(np.ones_like(centred), counts)
+        y = model.node("AveragePool", real, kernel_shape=kernel, strides=strides, pads=pads, count_include_pad=counts)
     y_kind = np.dtype(d.one(np.uint8, np.int8))
     y_scale, y_zero = F(x_scale * d.one(0.25, 0.3, 0.5, 1, 2)), d.zero(y_kind)
-    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * ((x_scale / F(count)) / y_scale), y_zero, y_kind), owner)
+    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * ((x_scale / np.asarray(count, F)) / y_scale), y_zero, y_kind), owner)
 
 
 # ---- maps

@@ -50,18 +50,18 @@ int QuantisedGraph::uses(ValueId v) const {
   return v < std::ssize(uses_) ? uses_[v] : 1;
 }
 
-std::optional<Dequantised> QuantisedGraph::dequantised(ValueId v, bool bytes) const {
+std::optional<Dequantised> QuantisedGraph::dequantised(ValueId v, int bits) const {
   const Node* node = producer(v);
   if (node == nullptr || !quantises(*node, "DequantizeLinear") || node->integer("block_size", 0) != 0) return std::nullopt;
   const ElementType type = graph_[node->inputs[0]].type.element;
-  if (bytes ? !is_byte(type) : type != ElementType::I32) return std::nullopt;
+  if (!is_integer(type) || info(type).bits != bits) return std::nullopt;
   if (graph_[v].type.element != ElementType::F32 || graph_[node->inputs[1]].type.element != ElementType::F32) return std::nullopt;
   const int64_t axis = node->integer("axis", 1), rank = graph_[v].type.rank();
   return Dequantised{node->inputs[0], node->inputs[1], node->input(2), axis < 0 ? axis + rank : axis};
 }
 
-std::optional<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v) const {
-  auto d = dequantised(v);
+std::optional<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v, int bits) const {
+  auto d = dequantised(v, bits);
   if (d && !has_one_element(graph_[d->scale].type)) d.reset();
   return d;
 }

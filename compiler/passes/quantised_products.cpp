@@ -13,6 +13,7 @@
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/reduce/reduce.h"
+#include "compiler/passes/quantised_digits.h"
 #include "compiler/passes/quantised_rules.h"
 
 namespace onnxc {
@@ -36,7 +37,7 @@ std::optional<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
 /// The quantised bias of a product whose factor is known, if its scale is that factor: it is added to the sums.
 ValueId bias_of_sums(QuantisedGraph& g, ValueId bias, ValueId x_scale, ValueId w_scale) {
   const Graph& graph = g.graph();
-  const auto d = bias == kAbsent ? std::nullopt : g.dequantised(bias, false);
+  const auto d = g.dequantised(bias, 32);
   const TensorData *x = graph.constant(x_scale), *w = graph.constant(w_scale);
   if (!d || graph.constant(d->q) == nullptr || graph.constant(d->scale) == nullptr || x == nullptr || w == nullptr) return kAbsent;
   if (graph[d->q].type.rank() != 1) return kAbsent;
@@ -57,10 +58,28 @@ ValueId bias_of_sums(QuantisedGraph& g, ValueId bias, ValueId x_scale, ValueId w
 
 ValueId as_scalar_if_one(GraphBuilder& b, ValueId v) { return has_one_element(b.type(v)) ? as_scalar(b, v) : v; }
 
-/// sums * (x_scale * w_scale) + bias, which run along `axis` of a result of that rank.
-ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantised& x, const Dequantised& w, ValueId bias, int64_t axis,
+/// Activations that products by constant weights take.
+std::optional<Dequantised> activations(QuantisedGraph& g, const Node& node) {
+  if (const auto x = g.dequantised_evenly(node.input(0))) return x;
+  return g.multiplies_digits() && is_faster_by_digits(g.graph(), node) ? g.dequantised_evenly(node.input(0), 16) : std::nullopt;
+}
+
+/// The sums of x times weights in f32. `sums_of` gives those of bytes, in i32 that begin from a bias.
+template <class SumsOf>
+std::optional<ValueId> real_sums(GraphBuilder& b, const Dequantised& x, ValueId bias, SumsOf sums_of) {
+  if (is_byte(b.type(x.q).element)) {
+    const std::optional<ValueId> sums = sums_of(Centred{x.q, as_scalar(b, x.zero)}, bias);
+    return sums ? std::optional(cast_to(b, *sums, ElementType::F32)) : std::nullopt;
+  }
+  const auto digits = digits_of(b, x);
+  if (!digits) return std::nullopt;
+  const std::optional<ValueId> high = sums_of(digits->high, kAbsent), low = sums_of(digits->low, bias);
+  return high && low ? std::optional(join_digits(b, *high, *low)) : std::nullopt;
+}
+
+/// real * (x_scale * w_scale) + bias, which run along `axis` of a result of that rank.
+ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId real, const Dequantised& x, const Dequantised& w, ValueId bias, int64_t axis,
                int64_t rank) {
-  const ValueId real = cast_to(b, sums, ElementType::F32);
   const ValueId factor = along(b, b.op("Mul", {as_scalar(b, x.scale), as_scalar_if_one(b, w.scale)}), axis, rank);
   const ValueId addend = bias == kAbsent ? kAbsent : along(b, bias, axis, rank);
   ValueId result = b.op("Mul", {real, factor});
@@ -70,12 +89,13 @@ ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantis
 }
 
 std::optional<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
-  const auto x = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), 0);
+  const auto x = activations(g, node), w = weights(g, node.input(1), 0);
   if (!x || !w) return std::nullopt;
   const int64_t rank = b.rank(node.input(1));
   const ValueId bias = bias_of_sums(g, node.input(2), x->scale, w->scale);
+  const Centred centred{w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)};
   const auto sums =
-      byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)}, node.attributes, bias);
+      real_sums(b, *x, bias, [&](const Centred& bytes, ValueId start) { return byte_conv(b, bytes, centred, node.attributes, start); });
   if (!sums) return std::nullopt;
   return scaled(g, b, *sums, *x, *w, bias == kAbsent ? node.input(2) : kAbsent, 1, rank);
 }
@@ -98,19 +118,18 @@ std::optional<ValueId> matmul_of_values(QuantisedGraph& g, GraphBuilder& b, cons
   const auto sums = centred_matmul(b, {x->q, as_scalar(b, x->zero)}, {y->q, as_scalar(b, y->zero)});
   if (!sums) return std::nullopt;
   const int64_t rank = b.rank(*sums);
-  return scaled(g, b, *sums, *x, *y, kAbsent, rank - 1, rank);
+  return scaled(g, b, cast_to(b, *sums, ElementType::F32), *x, *y, kAbsent, rank - 1, rank);
 }
 
 std::optional<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const bool gemm = node.op == "Gemm", transposed = gemm && node.integer("transB", 0) != 0;
   if (gemm && (node.integer("transA", 0) != 0 || node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)) return std::nullopt;
-  const auto a = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), transposed ? 0 : 1);
+  const auto a = activations(g, node), w = weights(g, node.input(1), transposed ? 0 : 1);
   if (!a || !w || b.rank(w->q) != 2) return std::nullopt;
   if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || has_one_element(b.type(node.input(2))))) return std::nullopt;
   const ValueId bias = gemm ? bias_of_sums(g, node.input(2), a->scale, w->scale) : kAbsent;
-  const ValueId matrix = transposed ? transpose(b, w->q) : w->q;
-  const auto sums =
-      byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
+  const Centred centred{transposed ? transpose(b, w->q) : w->q, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)};
+  const auto sums = real_sums(b, *a, bias, [&](const Centred& bytes, ValueId start) { return byte_matmul(b, bytes, centred, start); });
   if (!sums) return std::nullopt;
   const int64_t rank = b.rank(*sums);
   return scaled(g, b, *sums, *a, *w, bias == kAbsent && gemm ? node.input(2) : kAbsent, rank - 1, rank);

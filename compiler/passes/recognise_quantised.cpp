@@ -58,15 +58,13 @@ std::optional<std::vector<ValueId>> rewrite(QuantisedGraph& g, GraphBuilder& b, 
   return one(average_of_bytes(g, b, node));
 }
 
-}  // namespace
-
-Graph recognise_quantised(Graph graph) {
+Graph recognise(Graph graph, bool digits) {
   make_unsigned(graph);
-  QuantisedGraph g(graph);
+  QuantisedGraph g(graph, digits);
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
   for (Node& node : nodes) {
-    for (auto& [name, region] : node.regions) *region = recognise_quantised(std::move(*region));
+    for (auto& [name, region] : node.regions) *region = recognise(std::move(*region), digits);
     for (auto* list : {&node.inputs, &node.captures}) {
       for (ValueId& v : *list) v = g.resolved(v);
     }
@@ -77,5 +75,10 @@ Graph recognise_quantised(Graph graph) {
   }
   return graph;
 }
+
+}  // namespace
+
+Graph recognise_digits(Graph graph) { return recognise(std::move(graph), true); }
+Graph recognise_quantised(Graph graph) { return recognise(std::move(graph), false); }
 
 }  // namespace onnxc

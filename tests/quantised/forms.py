@@ -221,6 +221,39 @@ def matmul(model, d, owner):
 
 
 @kind
+def words(model, d, owner):
+    """Activations of 16 bits: two products of bytes, joined in f32. Sums of up to 500 digits times weights are numbers of f32, so that joining them rounds once, as numpy does."""
+    x_kind = np.dtype(d.one(np.uint16, np.int16))
+    info = np.iinfo(x_kind)
+    convolves = d.chance(0.5)
+    if convolves:
+        c, outputs = d.one(16, 20, 33, 50), d.one(8, 16, 33, 65)
+        kernel, strides = d.one(([3, 3], [2, 2]), ([3, 3], [1, 1]), ([1, 1], [1, 1]), ([2, 3], [1, 2]), ([3], [1]))
+        if c * int(np.prod(kernel)) < 64:
+            c = 70
+        image = [d.int(k, 12) for k in kernel]
+        shape, w_shape = [d.one(1, 2), c, *image], [outputs if outputs * int(np.prod(kernel)) >= 64 else 70, c, *kernel]
+        pads = [d.int(0, k - 1) for k in kernel] * 2
+    else:
+        k, columns = d.one(64, 65, 127, 257, 500), d.one(64, 65, 80, 100)
+        shape, w_shape = [*d.one([], [2]), d.one(17, 29, 40), k], [k, columns]
+    x = d.rng.integers(info.min, info.max, shape, x_kind, endpoint=True) if d.chance(0.7) else d.rng.choice(np.array([info.min, info.max, info.max - 255], x_kind), shape)
+    zero, w = d.zero(x_kind), d.bytes(w_shape, np.dtype(np.int8))
+    channels = w_shape[0] if convolves else w_shape[1]
+    x_scale, w_scale = d.scales((), 1e-5, 1e-3), d.scales((channels,), 0.001, 0.1)
+    real, weights = model.dequantise(model.input(x), x_scale, zero), model.dequantise(model.constant(w), w_scale, np.zeros(channels, np.int8), axis=0 if convolves else 1)
+    if convolves:
+        sums = m.convolution(x, zero, w, 0, strides=strides, pads=pads)
+        y = model.node("Conv", real, weights, strides=strides, pads=pads)
+        return scaled_output(model, d, y, sums, x_scale, w_scale, owner)
+    sums = (x.astype(np.int64) - int(zero)) @ w.astype(np.int64)
+    scaled_output(model, d, model.node("MatMul", real, weights), sums.reshape(-1, channels), x_scale, w_scale, owner)
+    last = list(model.expected)[-1]
+    model.expected[last] = model.expected[last].reshape(sums.shape)
+    return None
+
+
+@kind
 def values(model, d, owner):
     """A product of two values that only a run knows."""
     rows, k, columns = d.one(1, 2, 3, 8, 13, 14, 15, 29), d.one(1, 2, 3, 4, 5, 16, 17, 64, 130), d.one(1, 2, 15, 16, 17, 31, 32, 33, 48, 70)

@@ -24,9 +24,10 @@ bool has_finite_scale(const Graph& graph, const Dequantised& d) {
   return scale != nullptr && std::ranges::all_of(to_doubles(*scale), [](double s) { return std::isfinite(s); });
 }
 
-/// Constant bytes with one scale, or one for each index of `axis`.
+/// Constants of at most 8 bits with one scale, or one for each index of `axis`.
 std::optional<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
-  auto d = g.dequantised(v);
+  std::optional<Dequantised> d;
+  for (const int bits : {8, 4, 2}) d = d ? d : g.dequantised(v, bits);
   const Graph& graph = g.graph();
   if (d && (graph.constant(d->q) == nullptr || !has_finite_scale(graph, *d) ||
             (!has_one_element(graph[d->scale].type) && (graph[d->scale].type.rank() != 1 || d->axis != axis))))
@@ -103,10 +104,10 @@ std::optional<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node
 ValueId transpose(GraphBuilder& b, ValueId matrix) {
   const TensorData& from = *b.graph().constant(matrix);
   const auto rows = static_cast<std::size_t>(from.shape[0]), columns = static_cast<std::size_t>(from.shape[1]);
-  TensorData to = from;
-  std::swap(to.shape[0], to.shape[1]);
+  const std::vector<int64_t> values = to_integers(from);
+  TensorData to = TensorData::zeros(is_signed(from.type) ? ElementType::I8 : ElementType::U8, {from.shape[1], from.shape[0]});
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = from.bytes[i * columns + j];
+    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = static_cast<std::byte>(values[i * columns + j]);
   }
   return b.graph().add_constant(b.graph()[matrix].name, std::make_shared<const TensorData>(std::move(to)));
 }

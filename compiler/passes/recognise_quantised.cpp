@@ -55,6 +55,7 @@ std::optional<std::vector<ValueId>> rewrite(QuantisedGraph& g, GraphBuilder& b, 
   if (node.outputs.size() != 1) return std::nullopt;
   if (auto y = one(quantise(g, b, node))) return y;
   if (auto y = one(product_of_bytes(g, b, node))) return y;
+  if (auto y = one(transposed_convolution(g, b, node))) return y;
   return one(average_of_bytes(g, b, node));
 }
 

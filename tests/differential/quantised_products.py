@@ -96,11 +96,45 @@ def convolution(n):
     return n.quantise(known, x.array.dtype, lambda scale, zero: n.node("QLinearConv", *operands(scale, zero), **attributes))
 
 
+@layer(2)
+def transposed_convolution(n):
+    d = n.d
+    x = pick(n, (3, 4))
+    rank, c = x.array.ndim - 2, x.array.shape[1]
+    if x.array.size > 2000:
+        raise Ambiguous("large")
+    m, group = d.one(1, 3, 4, 8), d.one(1, 1, 1, c)
+    stride = d.one(1, 2, 2, 2, 3, 4)
+    strides = [stride] * rank if d.chance(0.85) else [d.int(1, 3) for _ in range(rank)]
+    kernel = [d.one(s, s, s + 1, s + 2, 1, 2, 3, 4) for s in strides]
+    attributes = {"strides": strides} | ({"group": group} if group > 1 else {})
+    if d.chance(0.15):
+        attributes["dilations"] = [d.int(1, 2) for _ in range(rank)]
+    dilations = attributes.get("dilations", [1] * rank)
+    if d.chance(0.6):
+        pads = [d.int(0, (k - 1) * v) for k, v in zip(kernel, dilations)] + [d.int(0, (k - 1) * v) for k, v in zip(kernel, dilations)]
+        extra = [d.int(0, max(s - 1, 0)) for s in strides] if d.chance(0.4) else [0] * rank
+        if any((e - 1) * s + (k - 1) * v + 1 + o - pads[i] - pads[i + rank] < 1 for i, (e, s, k, v, o) in enumerate(zip(x.array.shape[2:], strides, kernel, dilations, extra))):
+            raise Ambiguous("nothing is left")
+        attributes |= {"pads": pads, "output_padding": extra}
+    elif d.chance(0.3) and all(k >= s for k, s in zip(kernel, strides)):  # ONNX Runtime has another size where windows leave gaps
+        attributes["auto_pad"] = d.one("SAME_UPPER", "SAME_LOWER", "VALID")
+        attributes.pop("dilations", None)
+    w = Weights(n, [c, m, *kernel], 1, 4 / (c // group)**0.5, weight_kinds(n))
+    if group > 1 and w.scale.ndim:
+        raise Ambiguous("scales along the outputs of a group")
+    name, bias = bias_for(n, x, w, m * group)
+    xd = n.dequantise(x)
+    y = n.node("ConvTranspose", xd.name, w.dequantised(), name, **attributes)
+    known = of_product("ConvTranspose", xd, w.real(), bias, n.arrays[y], c // group * int(np.prod(kernel)) + 1, **attributes)
+    return finish(n, named(known, y), x.array.dtype)
+
+
 @layer(5)
 def product(n):
     d = n.d
     x = pick(n, (2, 3, 4))
-    k, columns = x.array.shape[-1], d.one(1, 3, 8, 16, 19, 40)
+    k, columns = x.array.shape[-1], d.one(1, 3, 8, 16, 19, 40, 70)
     eight = x.array.dtype.itemsize == 1
     form = d.one("matmul", "matmul", "gemm", "left", "qlinear", "integer", "to float") if eight else d.one("matmul", "gemm", "left")
     if form == "gemm" and x.array.ndim != 2:

@@ -37,14 +37,15 @@ bool is_faster_conv(const Graph& graph, const Node& node) {
   const Window window = conv_window(node, x, w);
   const int64_t outputs = w[0].value(), channels = w[1].value(), steps = element_count(Extents(w.begin() + 1, w.end())).value();
   if (channels < 4 || steps < kLeast || outputs * (steps / channels) < kLeast) return false;
-  // Winograd's algorithm takes a quarter of the multiply-adds, but weights of four times as many elements: digits are faster where the image is small.
-  constexpr int64_t kMostPixels = 256;
-  const bool three = std::ranges::all_of(window.kernel, [](Dim k) { return k == Dim(3); });
+  // Winograd's algorithm takes a quarter of the multiply-adds, but transformed weights are sixteen times as many bytes: with small images and many weights it
+  // waits for these.
+  constexpr int64_t kFewPixels = 256, kManyWeights = int64_t{1} << 15;
+  const bool wide = w.size() == 4 && std::ranges::all_of(window.kernel, [](Dim k) { return k.value() >= 3; });
   const bool dense = std::ranges::all_of(window.strides, [](int64_t s) { return s == 1; }) &&
                      std::ranges::all_of(window.dilations, [](int64_t d) { return d == 1; });
-  if (!three || !dense) return true;
+  if (!wide || !dense) return true;
   const Dim pixels = element_count(spatial_extents(x));
-  return pixels.is_constant() && pixels.value() <= kMostPixels;
+  return pixels.is_constant() && pixels.value() <= kFewPixels && outputs * channels >= kManyWeights;
 }
 
 /// Few rows wait for their weights, which digits read twice.

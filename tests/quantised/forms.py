@@ -228,7 +228,7 @@ def words(model, d, owner):
     convolves = d.chance(0.5)
     if convolves:
         c, outputs = d.one(16, 20, 33, 50), d.one(8, 16, 33, 65)
-        kernel, strides = d.one(([3, 3], [2, 2]), ([3, 3], [1, 1]), ([1, 1], [1, 1]), ([2, 3], [1, 2]), ([3], [1]))
+        kernel, strides = d.one(([3, 3], [2, 2]), ([2, 2], [1, 1]), ([1, 1], [1, 1]), ([2, 3], [1, 2]), ([3], [1]))
         if c * int(np.prod(kernel)) < 64:
             c = 70
         image = [d.int(k, 12) for k in kernel]

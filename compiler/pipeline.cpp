@@ -31,6 +31,8 @@ struct Pass {
 constexpr Pass kPasses[] = {
     {"bind_gradients",                  bind_gradients,                  false},  // what Gradient differentiates; before names change
     {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; values get types
+    // Values of 16 bits become two bytes in products by constants. Then the same for bytes alone.
+    {"recognise_digits",                recognise_digits,                true, false, {Feature::Vnni}},
     {"recognise_quantised",             recognise_quantised,             true},   // QuantizeLinear and its inverse around products become bytes
     {"recognise_weight_only",           recognise_weight_only,           true},   // weights of few bits stay packed in products
     {"decompose",                       decompose,                       false},  // composite operators become parts that later passes see

@@ -5,9 +5,9 @@
 
 namespace onnxc {
 
-/// x86: SSE4.1, AVX2, multiply-adds with AVX2, f16 conversions, AVX-512 (F, BW, DQ, VL). ARM: Neon, as every AArch64
-/// has it.
-enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Neon };
+/// x86: SSE4.1, AVX2, multiply-adds with AVX2, f16 conversions, AVX-512 (F, BW, DQ, VL). AVX-512's dot products of bytes (VNNI). ARM: Neon, as
+/// every AArch64 has it.
+enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Vnni, Neon };
 
 class Features {
  public:

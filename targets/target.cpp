@@ -20,7 +20,8 @@ constexpr std::string_view kHostTriple = "x86_64-linux-gnu";
 #endif
 
 constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c},
-    kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512};
+    kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512},
+    kV4WithVnni{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512, Feature::Vnni};
 
 // AArch64: the smaller of the caches of a Cortex-A76 and a Neoverse N1.
 constexpr Target kGeneric{"generic", {}, "", 4, 16, 32 << 10, 256 << 10, kHostTriple, &machines::kGeneric},
@@ -62,6 +63,7 @@ Target host() {
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
+  if (v4 && __builtin_cpu_supports("avx512vnni")) target.features = kV4WithVnni;
   if (v3 && __builtin_cpu_is("amd")) {
     // With AVX-512. Compilers from before 2024 have no name for its successor.
     const bool zen4 = processor_family() == 0x19;

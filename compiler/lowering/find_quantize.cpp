@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "runtime_stub/onnxc/contract/quantize.hpp"
+#include "compiler/lowering/exact_division.h"
 
 namespace onnxc {
 namespace {
@@ -57,17 +57,20 @@ std::optional<Found> find(const Expr& expr, const Expr::Term& root) {
   if (!applies(expr, found.x, Fn::Div)) return found;
   const Expr::Term& quotient = term(expr, found.x);
   const auto scale = number(expr, quotient.args[1]);
-  if (scale && info(root.type).bits == 8 && contract::exactly_divides(static_cast<float>(*scale))) found = {quotient.args[0], quotient.args[1], found.zero};
+  if (scale && info(root.type).bits == 8 && divides_exactly(static_cast<float>(*scale)))
+    found = {quotient.args[0], quotient.args[1], found.zero};
   return found;
 }
 
 /// Whether `t` takes the zero away from what a quantisation to bytes gives as a float.
 bool is_steps(const Expr& expr, const Expr::Term& t, int& quantised) {
-  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Sub || t.type != ElementType::F32 || !number(expr, t.args[1]) || !applies(expr, t.args[0], Fn::Cast))
+  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Sub || t.type != ElementType::F32 || !number(expr, t.args[1]) ||
+      !applies(expr, t.args[0], Fn::Cast))
     return false;
   quantised = term(expr, t.args[0]).args[0];
   const Expr::Term& q = term(expr, quantised);
-  return q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 && number(expr, q.args[2]) == number(expr, t.args[1]);
+  return q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 &&
+         number(expr, q.args[2]) == number(expr, t.args[1]);
 }
 
 Expr with_steps(Expr expr) {

@@ -17,8 +17,11 @@ Graph unzip_maps(Graph graph);
 Graph infer_shapes(Graph graph);
 /// Replaces nodes whose inputs are constant by their values, within a budget of bytes. Needs: infer_shapes.
 Graph fold_constants(Graph graph);
-/// Rewrites composite operators into the operators they consist of. Needs: infer_shapes.
+/// Values of 8 bits between QuantizeLinear and DequantizeLinear stay bytes. Needs: infer_shapes.
 Graph recognise_quantised(Graph graph);
+/// The same, and values of 16 bits are multiplied as two digits of 8, where machines have dot products of bytes. Needs: infer_shapes.
+Graph recognise_digits(Graph graph);
+/// Rewrites composite operators into the operators they consist of. Needs: infer_shapes.
 Graph decompose(Graph graph);
 /// Keeps constant weights of few bits as they are in products that would wait for larger ones. Needs:
 /// recognise_quantised, which takes products of two quantised operands.

@@ -52,12 +52,12 @@ int QuantisedGraph::uses(ValueId v) const {
   return v < std::ssize(uses_) ? uses_[v] : 1;
 }
 
-Attempt<Dequantised> QuantisedGraph::dequantised(ValueId v, bool bytes) const {
+Attempt<Dequantised> QuantisedGraph::dequantised(ValueId v, int bits) const {
   const Node* node = producer(v);
   if (node == nullptr || !quantises(*node, "DequantizeLinear")) return std::nullopt;
   const char* const what = graph_.constant(node->inputs[0]) != nullptr ? "weights" : "activations";
   const ElementType type = graph_[node->inputs[0]].type.element;
-  if (bytes ? !is_byte(type) : type != ElementType::I32) return Refusal{fmt::format("it has {} {}; u8 or i8 would do", name(type), what)};
+  if (!is_integer(type) || info(type).bits != bits) return Refusal{fmt::format("it has {} {}; u8 or i8 would do", name(type), what)};
   if (node->integer("block_size", 0) != 0)
     return Refusal{fmt::format("its {} have scales for blocks; one for each channel would do", what)};
   for (const ValueId real : {v, node->inputs[1]}) {
@@ -68,8 +68,17 @@ Attempt<Dequantised> QuantisedGraph::dequantised(ValueId v, bool bytes) const {
   return Dequantised{node->inputs[0], node->inputs[1], node->input(2), axis < 0 ? axis + rank : axis};
 }
 
-Attempt<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v) const {
-  auto d = dequantised(v);
+Attempt<Dequantised> QuantisedGraph::dequantised_weights(ValueId v) const {
+  auto bytes = dequantised(v);
+  for (const int bits : {4, 2}) {
+    if (bytes) break;
+    if (auto few = dequantised(v, bits)) return few;
+  }
+  return bytes;
+}
+
+Attempt<Dequantised> QuantisedGraph::dequantised_evenly(ValueId v, int bits) const {
+  auto d = dequantised(v, bits);
   if (d && !has_one_element(graph_[d->scale].type)) return Refusal{"its input has a scale for each channel; one for all would do"};
   return d;
 }

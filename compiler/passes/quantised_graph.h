@@ -32,7 +32,9 @@ bool quantises(const Node& node, const char* op);
 
 class QuantisedGraph {
  public:
-  explicit QuantisedGraph(Graph& graph) : graph_(graph), fresh_(first_fresh(graph)), uses_(use_counts(graph)) {}
+  /// `digits`: values of 16 bits are multiplied by digits where that is faster (quantised_digits.h).
+  explicit QuantisedGraph(Graph& graph, bool digits = false)
+      : graph_(graph), digits_(digits), fresh_(first_fresh(graph)), uses_(use_counts(graph)) {}
   Graph& graph() { return graph_; }
   int& fresh() { return fresh_; }
 
@@ -46,10 +48,13 @@ class QuantisedGraph {
   /// In the graph as it was; of results, what reads the outputs whose place they take.
   int uses(ValueId v) const;
 
-  /// A value of bytes, or of i32, that is dequantised to f32. Nothing, and no reason for it, if no DequantizeLinear computes it.
-  Attempt<Dequantised> dequantised(ValueId v, bool bytes = true) const;
-  /// Bytes with one scale for all.
-  Attempt<Dequantised> dequantised_evenly(ValueId v) const;
+  /// A value of integers of so many bits that is dequantised to f32. Nothing, and no reason for it, if no DequantizeLinear computes it.
+  Attempt<Dequantised> dequantised(ValueId v, int bits = 8) const;
+  /// Those with one scale for all.
+  Attempt<Dequantised> dequantised_evenly(ValueId v, int bits = 8) const;
+  /// Values of 8, 4 or 2 bits.
+  Attempt<Dequantised> dequantised_weights(ValueId v) const;
+  bool multiplies_digits() const { return digits_; }
   /// The quantisation that a QuantizeLinear node computes, if it is by one constant scale of f32 to integers.
   Attempt<Quantisation> quantisation(const Node& node) const;
 
@@ -62,6 +67,7 @@ class QuantisedGraph {
 
  private:
   Graph& graph_;
+  bool digits_;
   int fresh_;
   PerValue<int> uses_;
   std::map<ValueId, int> count_;

@@ -7,20 +7,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/nn/window.h"
+#include "compiler/ops/pool/pool.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/reduce/reduce.h"
+#include "compiler/passes/quantised_digits.h"
 #include "compiler/passes/quantised_rules.h"
 
 namespace onnxc {
 namespace {
 
-/// Constant bytes with one scale, or one for each index of `axis`, which is that of the output channels.
+/// Constants of at most 8 bits with one scale, or one for each index of `axis`, which is that of the output channels.
 Attempt<Dequantised> weights(QuantisedGraph& g, ValueId v, int64_t axis) {
-  auto d = g.dequantised(v);
+  auto d = g.dequantised_weights(v);
   if (!d) return d;
   const Graph& graph = g.graph();
   if (graph.constant(d->q) == nullptr) return Refusal{"its weights are not constant"};
@@ -45,7 +48,7 @@ Refusal refusal_of(const Attempt<Dequantised>& x, const Attempt<Dequantised>& w)
 /// The quantised bias of a product whose factor is known, if its scale is that factor: it is added to the sums.
 ValueId bias_of_sums(QuantisedGraph& g, ValueId bias, ValueId x_scale, ValueId w_scale) {
   const Graph& graph = g.graph();
-  const auto d = bias == kAbsent ? std::nullopt : g.dequantised(bias, false);
+  const auto d = g.dequantised(bias, 32);
   const TensorData *x = graph.constant(x_scale), *w = graph.constant(w_scale);
   if (!d || graph.constant(d->q) == nullptr || graph.constant(d->scale) == nullptr || x == nullptr || w == nullptr) return kAbsent;
   if (graph[d->q].type.rank() != 1) return kAbsent;
@@ -66,10 +69,32 @@ ValueId bias_of_sums(QuantisedGraph& g, ValueId bias, ValueId x_scale, ValueId w
 
 ValueId as_scalar_if_one(GraphBuilder& b, ValueId v) { return has_one_element(b.type(v)) ? as_scalar(b, v) : v; }
 
-/// sums * (x_scale * w_scale) + bias, which run along `axis` of a result of that rank.
-ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantised& x, const Dequantised& w, ValueId bias, int64_t axis,
+/// Activations that products by constant weights take.
+Attempt<Dequantised> activations(QuantisedGraph& g, const Node& node) {
+  auto bytes = g.dequantised_evenly(node.input(0));
+  if (bytes || !g.multiplies_digits() || !is_faster_by_digits(g.graph(), node)) return bytes;
+  return g.dequantised_evenly(node.input(0), 16);
+}
+
+/// The sums of x times weights in f32. `sums_of` gives those of bytes, in i32 that begin from a bias.
+template <class SumsOf>
+Attempt<ValueId> real_sums(GraphBuilder& b, const Dequantised& x, ValueId bias, SumsOf sums_of) {
+  if (is_byte(b.type(x.q).element)) {
+    const Attempt<ValueId> sums = sums_of(Centred{x.q, as_scalar(b, x.zero)}, bias);
+    if (!sums) return sums;
+    return cast_to(b, *sums, ElementType::F32);
+  }
+  const auto digits = digits_of(b, x);
+  if (!digits) return Refusal{"the zero point of its activations is known only to a run"};
+  const Attempt<ValueId> high = sums_of(digits->high, kAbsent), low = sums_of(digits->low, bias);
+  if (!high) return high;
+  if (!low) return low;
+  return join_digits(b, *high, *low);
+}
+
+/// real * (x_scale * w_scale) + bias, which run along `axis` of a result of that rank.
+ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId real, const Dequantised& x, const Dequantised& w, ValueId bias, int64_t axis,
                int64_t rank) {
-  const ValueId real = cast_to(b, sums, ElementType::F32);
   const ValueId factor = along(b, b.op("Mul", {as_scalar(b, x.scale), as_scalar_if_one(b, w.scale)}), axis, rank);
   const ValueId addend = bias == kAbsent ? kAbsent : along(b, bias, axis, rank);
   ValueId result = b.op("Mul", {real, factor});
@@ -79,12 +104,13 @@ ValueId scaled(QuantisedGraph& g, GraphBuilder& b, ValueId sums, const Dequantis
 }
 
 Attempt<ValueId> conv(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
-  const auto x = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), 0);
+  const auto x = activations(g, node), w = weights(g, node.input(1), 0);
   if (!x || !w) return refusal_of(x, w);
   const int64_t rank = b.rank(node.input(1));
   const ValueId bias = bias_of_sums(g, node.input(2), x->scale, w->scale);
+  const Centred centred{w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)};
   const auto sums =
-      byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w->q, w->zero == kAbsent ? kAbsent : along(b, w->zero, 0, rank)}, node.attributes, bias);
+      real_sums(b, *x, bias, [&](const Centred& bytes, ValueId start) { return byte_conv(b, bytes, centred, node.attributes, start); });
   if (!sums) return sums.refusal();
   return scaled(g, b, *sums, *x, *w, bias == kAbsent ? node.input(2) : kAbsent, 1, rank);
 }
@@ -96,12 +122,12 @@ Attempt<ValueId> matmul_of_values(QuantisedGraph& g, GraphBuilder& b, const Node
   const auto sums = centred_matmul(b, {x->q, as_scalar(b, x->zero)}, {y->q, as_scalar(b, y->zero)});
   if (!sums) return sums.refusal();
   const int64_t rank = b.rank(*sums);
-  return scaled(g, b, *sums, *x, *y, kAbsent, rank - 1, rank);
+  return scaled(g, b, cast_to(b, *sums, ElementType::F32), *x, *y, kAbsent, rank - 1, rank);
 }
 
 Attempt<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const bool gemm = node.op == "Gemm", transposed = gemm && node.integer("transB", 0) != 0;
-  const auto a = g.dequantised_evenly(node.input(0)), w = weights(g, node.input(1), transposed ? 0 : 1);
+  const auto a = activations(g, node), w = weights(g, node.input(1), transposed ? 0 : 1);
   if (!a || !w) return refusal_of(a, w);
   if (gemm && node.integer("transA", 0) != 0) return Refusal{"it has transA; a Transpose before it would do"};
   if (gemm && (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1))
@@ -110,9 +136,8 @@ Attempt<ValueId> matmul(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   if (gemm && node.has_input(2) && (b.rank(node.input(2)) != 1 || b.extents(node.input(2))[0] != b.extents(w->q)[transposed ? 0 : 1]))
     return Refusal{"its bias is no vector with an element for each column"};
   const ValueId bias = gemm ? bias_of_sums(g, node.input(2), a->scale, w->scale) : kAbsent;
-  const ValueId matrix = transposed ? transposed_bytes(b, w->q) : w->q;
-  const auto sums =
-      byte_matmul(b, {a->q, as_scalar(b, a->zero)}, {matrix, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)}, bias);
+  const Centred centred{transposed ? transposed_bytes(b, w->q) : w->q, w->zero == kAbsent ? kAbsent : as_scalar_if_one(b, w->zero)};
+  const auto sums = real_sums(b, *a, bias, [&](const Centred& bytes, ValueId start) { return byte_matmul(b, bytes, centred, start); });
   if (!sums) return sums.refusal();
   const int64_t rank = b.rank(*sums);
   return scaled(g, b, *sums, *a, *w, bias == kAbsent && gemm ? node.input(2) : kAbsent, rank - 1, rank);
@@ -161,34 +186,83 @@ Attempt<ValueId> average_along_axes(QuantisedGraph& g, GraphBuilder& b, const No
   return b.op("Squeeze", {average, b.integers(*axes)});
 }
 
-/// A depthwise convolution with weights of 1, if every window has as many elements.
+/// The elements of the padded image that each window averages, [output...]; pads count, or do not.
+std::vector<int64_t> window_counts(const Window& window, const Extents& in, const Extents& out, bool pads_count) {
+  std::vector<int64_t> counts{1};
+  for (std::size_t axis = 0; axis < window.rank(); ++axis) {
+    const int64_t begin = window.pads_begin[axis].value(), dilation = window.dilations[axis];
+    const int64_t end = in[axis].value() + (pads_count ? window.pads_end[axis].value() : 0);
+    // Taps of a window from `origin` on that lie before `limit`.
+    const auto taps_before = [&](int64_t origin, int64_t limit) {
+      return std::clamp((limit - origin + dilation - 1) / dilation, int64_t{0}, window.kernel[axis].value());
+    };
+    std::vector<int64_t> next;
+    for (const int64_t outer : counts) {
+      for (int64_t o = 0; o < out[axis].value(); ++o) {
+        const int64_t origin = o * window.strides[axis] - begin;
+        next.push_back(outer * (taps_before(origin, end) - (pads_count ? 0 : taps_before(origin, 0))));
+      }
+    }
+    counts = std::move(next);
+  }
+  return counts;
+}
+
+/// The same windows, as many of them, by pads alone.
+std::map<std::string, Attribute> padded_windows(const Node& node, const Window& window, const Extents& in, const Extents& out) {
+  std::vector<int64_t> pads;
+  for (const Dim pad : window.pads_begin) pads.push_back(pad.value());
+  for (std::size_t axis = 0; axis < window.rank(); ++axis) {
+    const int64_t reach = (out[axis].value() - 1) * window.strides[axis] + (window.kernel[axis].value() - 1) * window.dilations[axis] + 1;
+    pads.push_back(std::max(reach - in[axis].value() - pads[axis], int64_t{0}));
+  }
+  std::map<std::string, Attribute> attributes = node.attributes;
+  attributes.erase("auto_pad");
+  attributes["pads"] = std::move(pads);
+  return attributes;
+}
+
+/// A depthwise convolution with weights of 1, whose sums are divided by the number of elements of each window: pads are the zero point.
 Attempt<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   const auto x = g.dequantised_evenly(node.input(0));
   if (!x) return x.why().empty() ? Refusal{"its input is not quantised"} : x.refusal();
-  const Extents& extents = b.extents(node.input(0));
+  const Extents extents = b.extents(node.input(0)), in = spatial_extents(extents);
   if (extents.size() < 3 || extents.size() > 4)
     return Refusal{fmt::format("it has {} spatial axes, and bytes are averaged along one or two", std::ssize(extents) - 2)};
   if (!extents[1].is_constant()) return Refusal{"the number of its channels is known only to a run; --dim would fix that"};
-  const Refusal windows_differ{
-      "its windows have different numbers of elements; no pads, or pads that are counted, and no ceil_mode would do"};
-  if (node.integer("ceil_mode", 0) != 0) return windows_differ;
-  const auto kernel = node.integers("kernel_shape");
-  std::map<std::string, Attribute> attributes = node.attributes;
-  const bool pads_count = node.integer("count_include_pad", 0) != 0;
-  const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  const bool padded =
-      auto_pad.starts_with("SAME") || (node.has("pads") && std::ranges::any_of(node.integers("pads"), [](int64_t p) { return p != 0; }));
-  if (padded && (!pads_count || auto_pad.starts_with("SAME"))) return windows_differ;
   const Refusal too_large{"its windows are too large for weights of 1"};
   const int64_t channels = extents[1].value();
   std::vector<int64_t> shape{channels, 1};
   int64_t taps = 1;
-  for (const int64_t k : kernel) {
+  for (const int64_t k : node.integers("kernel_shape")) {
     if (k <= 0 || k > (int64_t{1} << 16)) return too_large;
     shape.push_back(k);
     taps *= k;
   }
-  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > (int64_t{1} << 24)) return too_large;
+  constexpr int64_t kMost = int64_t{1} << 24;
+  if (taps > (int64_t{1} << 16) || channels <= 0 || taps * channels > kMost) return too_large;
+  const Window window = pool_window(node, extents);
+  const bool pads_count = node.integer("count_include_pad", 0) != 0, same = node.string("auto_pad", "NOTSET").starts_with("SAME");
+  const bool rounds_up = node.integer("ceil_mode", 0) != 0 && !same;
+  const auto is_zero = [](const Dim& pad) { return pad == Dim(0); };
+  std::map<std::string, Attribute> attributes = node.attributes;
+  ValueId count = b.number(ElementType::F32, static_cast<double>(taps));
+  if (rounds_up || same ||
+      (!pads_count && !(std::ranges::all_of(window.pads_begin, is_zero) && std::ranges::all_of(window.pads_end, is_zero)))) {
+    const Extents out = window_output(node, window, in, rounds_up);
+    if (!window.is_static() || !is_static(in) || !is_static(out))
+      return Refusal{"how many elements its windows have is known only to a run; --dim would fix that"};
+    if (element_count(out).value() > kMost) return too_large;
+    const std::vector<int64_t> counts = window_counts(window, in, out, pads_count);
+    if (counts.empty() || std::ranges::find(counts, 0) != counts.end()) return Refusal{"a window of it has no elements"};
+    TensorData numbers = TensorData::zeros(ElementType::F32, values(out));
+    const std::vector<float> floats(counts.begin(), counts.end());
+    std::memcpy(numbers.bytes.data(), floats.data(), numbers.bytes.size());
+    const bool equal = std::ranges::all_of(counts, [&](int64_t n) { return n == counts[0]; });
+    count = equal ? b.number(ElementType::F32, static_cast<double>(counts[0]))
+                  : b.graph().add_constant("counts", std::make_shared<const TensorData>(std::move(numbers)));
+    attributes = padded_windows(node, window, in, out);
+  }
   for (const char* own : {"ceil_mode", "count_include_pad"}) attributes.erase(own);
   attributes["group"] = channels;
   TensorData ones;
@@ -198,7 +272,7 @@ Attempt<ValueId> average_of_windows(QuantisedGraph& g, GraphBuilder& b, const No
   const ValueId w = b.graph().add_constant("ones", std::make_shared<const TensorData>(std::move(ones)));
   const auto sums = byte_conv(b, {x->q, as_scalar(b, x->zero)}, {w, kAbsent}, std::move(attributes));
   if (!sums) return sums.refusal();
-  return mean(g, b, *sums, b.number(ElementType::F32, static_cast<double>(taps)), *x, kAbsent);
+  return mean(g, b, *sums, count, *x, kAbsent);
 }
 
 }  // namespace

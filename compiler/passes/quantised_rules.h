@@ -7,6 +7,8 @@ namespace onnxc {
 
 /// Conv, MatMul and Gemm of dequantised operands: products of bytes.
 Attempt<ValueId> product_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node);
+/// ConvTranspose by constant weights: a convolution of bytes, and DepthToSpace.
+Attempt<ValueId> transposed_convolution(QuantisedGraph& g, GraphBuilder& b, const Node& node);
 /// AveragePool, GlobalAveragePool and ReduceMean of dequantised values: sums of bytes.
 Attempt<ValueId> average_of_bytes(QuantisedGraph& g, GraphBuilder& b, const Node& node);
 /// What only moves dequantised values, or takes the greatest of them, does so before they become real.

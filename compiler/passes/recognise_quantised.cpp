@@ -57,7 +57,7 @@ Results rewrite(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   // Each operator is the matter of one rule at most.
   if (auto moved = move_bytes(g, b, node); moved || !moved.why().empty() || node.outputs.size() != 1) return moved;
   std::string why;
-  for (const auto rule : {quantise, product_of_bytes, average_of_bytes}) {
+  for (const auto rule : {quantise, product_of_bytes, transposed_convolution, average_of_bytes}) {
     const auto y = rule(g, b, node);
     if (y) return std::vector{*y};
     if (!y.why().empty()) why = y.why();
@@ -65,17 +65,15 @@ Results rewrite(QuantisedGraph& g, GraphBuilder& b, const Node& node) {
   return Refusal{std::move(why)};
 }
 
-}  // namespace
-
-Graph recognise_quantised(Graph graph) {
+Graph recognise(Graph graph, bool digits) {
   make_unsigned(graph);
   const FloatNodes floats(graph);
-  QuantisedGraph g(graph);
+  QuantisedGraph g(graph, digits);
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
   for (Node& node : nodes) {
     for (auto& [name, region] : node.regions) {
-      *region = recognise_quantised(std::move(*region));
+      *region = recognise(std::move(*region), digits);
       graph.float_reasons.merge(region->float_reasons);
     }
     for (auto* list : {&node.inputs, &node.captures}) {
@@ -92,5 +90,10 @@ Graph recognise_quantised(Graph graph) {
   }
   return graph;
 }
+
+}  // namespace
+
+Graph recognise_digits(Graph graph) { return recognise(std::move(graph), true); }
+Graph recognise_quantised(Graph graph) { return recognise(std::move(graph), false); }
 
 }  // namespace onnxc

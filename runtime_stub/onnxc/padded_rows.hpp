@@ -10,7 +10,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// Pixels [left, left + n) of a row of w pixels of `pixel` bytes, or of no row: null. They are `step` bytes apart in the image, one behind the other in `to`. Bytes
 /// outside of the row are `outside`.
-ONNXC_INLINE void padded_row(uint8_t* to, int64_t n, const uint8_t* row, int64_t w, int64_t pixel, int64_t step, int64_t left, uint8_t outside) {
+ONNXC_INLINE void padded_row(uint8_t* to, int64_t n, const uint8_t* row, int64_t w, int64_t pixel, int64_t step, int64_t left,
+                             uint8_t outside) {
   const int64_t begin = row == nullptr ? n : min_of(max_of(-left, int64_t{0}), n),
                 end = row == nullptr ? n : max_of(begin, min_of(w - left, n));
   std::memset(to, outside, static_cast<std::size_t>(begin * pixel));

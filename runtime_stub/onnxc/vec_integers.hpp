@@ -213,13 +213,20 @@ ONNXC_INLINE Whole<T> cast(Constant x) {
   return cast<T>(static_cast<Vec>(x));
 }
 
+template <lane_integer T, lane_integer X>
+ONNXC_INLINE Whole<T> cast(Whole<X> x) {
+  constexpr int shift = 32 - 8 * static_cast<int>(sizeof(T));
+  if constexpr (std::is_unsigned_v<T>) return {x.lanes & IntVec::all(static_cast<int32_t>(std::numeric_limits<T>::max()))};
+  else if constexpr (shift > 0) return {(x.lanes << shift) >> shift};
+  else return {x.lanes};
+}
 template <class T, lane_integer X>
 ONNXC_INLINE auto cast(Unsaturated<X> x) {
   return cast<T>(saturate(x));
 }
 
-/// x / scale for |x / scale| up to 256, with a scale of 1 or one that exactly_divides (contract/quantize.hpp) takes: then as near to the quotient that the nearest whole number,
-/// and which side of a half it is on, are the same. A fused multiply-add finds the error of the product with the reciprocal.
+/// x / scale, or a number that rounds to the same whole one, for |x / scale| up to 256. scale: 1, or one for which the compiler has found that
+/// (lowering/exact_division.h). A fused multiply-add finds the error of the product with the reciprocal.
 ONNXC_INLINE Vec steps_of(Vec x, Constant scale) {
   if (scale.value == 1.0f) return x;
   if constexpr (!kHasFma) return x / scale;

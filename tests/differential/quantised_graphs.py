@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
 
 from draw import Draw  # noqa: E402
+import quantised_products  # noqa: E402, F401  (registers its layers)
+import quantised_moves  # noqa: E402, F401  (after those of products)
 from quantised_layers import LAYERS  # noqa: E402
 from quantised_network import Ambiguous, Network, Quantised, is_power_of_two, session, verdict  # noqa: E402
 from units import Unit, judged_in_groups  # noqa: E402
@@ -31,7 +33,7 @@ def shape_of_input(d):
     rank = d.one(2, 2, 3, 3, 4, 4, 4, 4, 4, 5)
     batch = d.one(1, 1, 1, 2, 3)
     if rank == 2:
-        return [d.one(1, 2, 3, 5, 17), d.one(1, 4, 7, 16, 33, 64)]
+        return [d.one(1, 2, 3, 5, 17, 33), d.one(1, 4, 7, 16, 33, 64, 96)]
     channels = d.one(1, 2, 3, 4, 5, 8, 12, 16, 24)
     return [batch, channels, *(d.int(1, {3: 24, 4: 11, 5: 5}[rank]) for _ in range(rank - 2))]
 

@@ -1,12 +1,12 @@
 // fn::quantize on vectors, which has no division, against the quotient of single values: to the bit, at each place where a result changes and at the floats around
 // it, for scales of all sizes.
-#include <onnxc/contract/quantize.hpp>
 #include <onnxc/map.hpp>
 
 #include <bit>
 #include <cmath>
 #include <random>
 
+#include "compiler/lowering/exact_division.h"
 #include "tests/kernels/common.hpp"
 
 using namespace onnxc;
@@ -62,7 +62,8 @@ void check(float scale) {
     if constexpr (std::is_same_v<T, uint8_t>) {
       std::vector<float> steps(x.size());
       map<Steps>({}, {static_cast<int64_t>(x.size())}, Stream{steps.data()}, Stream{x.data()});
-      for (size_t i = 0; i < x.size(); ++i) wrong += std::bit_cast<uint32_t>(steps[i]) != std::bit_cast<uint32_t>(static_cast<float>(y[i]) - zero_in_use);
+      for (size_t i = 0; i < x.size(); ++i)
+        wrong += std::bit_cast<uint32_t>(steps[i]) != std::bit_cast<uint32_t>(static_cast<float>(y[i]) - zero_in_use);
       CHECK(wrong == 0);
     }
   }
@@ -72,15 +73,17 @@ void check(float scale) {
 
 TEST_CASE("quantize gives the quotient's nearest integer without a division") {
   std::mt19937 random(7);
-  std::vector<float> scales{1.0f, 0.5f, 0x1p-59f, 0x1p59f, 0x1.000002p0f, 0x1.fffffcp-7f, 0x1.555556p-8f, 1.0f / 255.0f, 0.01865844801068306f};
-  for (int i = 0; i < 60; ++i) scales.push_back(std::ldexp(1.0f + static_cast<float>(random() % (1 << 23)) * 0x1p-23f, static_cast<int>(random() % 40) - 30));
+  std::vector<float> scales{
+      1.0f, 0.5f, 0x1p-59f, 0x1p59f, 0x1.000002p0f, 0x1.fffffcp-7f, 0x1.555556p-8f, 1.0f / 255.0f, 0.01865844801068306f};
+  for (int i = 0; i < 60; ++i)
+    scales.push_back(std::ldexp(1.0f + static_cast<float>(random() % (1 << 23)) * 0x1p-23f, static_cast<int>(random() % 40) - 30));
   for (float scale : scales) {
     INFO(scale);
-    CHECK(contract::exactly_divides(scale));
+    CHECK(divides_exactly(scale));
     check<uint8_t>(scale);
     check<int8_t>(scale);
   }
   check<uint16_t>(1.0f);
   check<int16_t>(1.0f);
-  for (float scale : {0.0f, -1.0f, INFINITY, NAN, 0x1p-61f, 0x1p61f}) CHECK(!contract::exactly_divides(scale));
+  for (float scale : {0.0f, -1.0f, INFINITY, NAN, 0x1p-61f, 0x1p61f}) CHECK(!divides_exactly(scale));
 }

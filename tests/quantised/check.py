@@ -20,8 +20,11 @@ from units import Unit, emit, judged_in_groups  # noqa: E402
 
 FORMS, ALL_FORMS = 60, 200
 IN_MODEL = 100  # forms
+CPU = pathlib.Path("/proc/cpuinfo")
+# Products of 16 bits are made of bytes where these are fast; elsewhere they are products of floats, whose sums are not exact.
+NEEDS_DOT_PRODUCTS = set() if CPU.is_file() and "avx512_vnni" in CPU.read_text() else {"words"}
 KERNELS = {"dense": "conv_quads", "pointwise": "gemm_quads", "grouped": "conv_quads", "depthwise": "depthwise_bytes", "stem": "conv_quads_planar",
-           "matmul": "gemm_quads", "values": "matmul_quads", "greatest": "max_pool_bytes", "average": "sum_bytes_(?:last|middle)"}
+           "matmul": "gemm_quads", "words": "(?:conv|gemm)_quads", "values": "matmul_quads", "greatest": "max_pool_bytes", "average": "sum_bytes_(?:last|middle)"}
 
 
 def models_of(names, numbers):
@@ -64,6 +67,9 @@ def unreached(name):
 
 def main(names, numbers):
     start, faults = time.monotonic(), []
+    if skipped := NEEDS_DOT_PRODUCTS.intersection(names):
+        names = [name for name in names if name not in skipped]
+        print(f"without {', '.join(skipped)}: this machine has no dot products of bytes")
     models = list(models_of(names, numbers))
     # Every other one on two threads.
     units = {id(model): Unit(model.proto(), (), 1 + number % 2) for number, model in enumerate(models)}

@@ -118,13 +118,14 @@ def convolution(model, d, owner, image, shape, group=1, strides=None, dilations=
     """One ByteConv: its sums as they are (ConvInteger), or between scales."""
     x_kind, w_kind = np.dtype(d.one(np.uint8, np.uint8, np.int8)), np.dtype(d.one(np.int8, np.int8, np.uint8))
     x, x_zero, w = d.bytes(image, x_kind), d.zero(x_kind), d.bytes(shape, w_kind)
-    # In other groups weights less their zero point have to be i8, else the node is a product of floats.
+    # In groups weights less their zero point have to be i8, else the node is a product of floats.
     w_zero = weight_zeros(d, w_kind, shape[0], group == 1 or (shape[1] == 1 and shape[0] == group))
     attributes = {name: value for name, value in (("group", group), ("strides", strides), ("dilations", dilations), ("pads", pads)) if value and value != 1}
     sums = m.convolution(x, x_zero, w, w_zero, **attributes)
     source, weights = model.input(x), model.constant(w)
-    # Other groups are products of floats, whose sums are exact while they are integers, but not once a scale has gone into the weights.
-    in_bytes = group == 1 or shape[1] % 4 == 0 or (shape[1] == 1 and shape[0] == group)
+    # Groups are joined, up to 8 of them, until their channels are whole quads. Others are products of floats, whose sums are exact while they are integers, but not once a scale has gone into
+    # the weights.
+    in_bytes = (shape[1] == 1 and shape[0] == group) or any(group % joined == 0 and (joined == group or joined * shape[1] % 4 == 0) for joined in range(1, 9))
     if not in_bytes or d.chance(0.75):
         y = model.node("ConvInteger", source, weights, model.constant(x_zero), model.constant(w_zero), **attributes)
         return model.output(y, sums.astype(np.int32), owner)
@@ -168,7 +169,7 @@ def pointwise(model, d, owner):
 def grouped(model, d, owner):
     rank = d.one(1, 2, 2)
     kernel, image, attributes = geometry(d, rank, 3, 11)
-    group, c, outputs = d.one(2, 3, 4, 8, 32), d.one(4, 4, 8, 12, 16, 3, 1, 2), d.one(1, 2, 4, 7, 8, 16)
+    group, c, outputs = d.one(2, 3, 4, 6, 8, 11, 32), d.one(4, 8, 12, 16, 1, 2, 3, 5, 6), d.one(1, 2, 4, 7, 8, 16)
     convolution(model, d, owner, [1, group * c, *image], [group * outputs, c, *kernel], group=group, **attributes)
 
 
@@ -220,6 +221,39 @@ def matmul(model, d, owner):
 
 
 @kind
+def words(model, d, owner):
+    """Activations of 16 bits: two products of bytes, joined in f32. Sums of up to 500 digits times weights are numbers of f32, so that joining them rounds once, as numpy does."""
+    x_kind = np.dtype(d.one(np.uint16, np.int16))
+    info = np.iinfo(x_kind)
+    convolves = d.chance(0.5)
+    if convolves:
+        c, outputs = d.one(16, 20, 33, 50), d.one(8, 16, 33, 65)
+        kernel, strides = d.one(([3, 3], [2, 2]), ([2, 2], [1, 1]), ([1, 1], [1, 1]), ([2, 3], [1, 2]), ([3], [1]))
+        if c * int(np.prod(kernel)) < 64:
+            c = 70
+        image = [d.int(k, 12) for k in kernel]
+        shape, w_shape = [d.one(1, 2), c, *image], [outputs if outputs * int(np.prod(kernel)) >= 64 else 70, c, *kernel]
+        pads = [d.int(0, k - 1) for k in kernel] * 2
+    else:
+        k, columns = d.one(64, 65, 127, 257, 500), d.one(64, 65, 80, 100)
+        shape, w_shape = [*d.one([], [2]), d.one(17, 29, 40), k], [k, columns]
+    x = d.rng.integers(info.min, info.max, shape, x_kind, endpoint=True) if d.chance(0.7) else d.rng.choice(np.array([info.min, info.max, info.max - 255], x_kind), shape)
+    zero, w = d.zero(x_kind), d.bytes(w_shape, np.dtype(np.int8))
+    channels = w_shape[0] if convolves else w_shape[1]
+    x_scale, w_scale = d.scales((), 1e-5, 1e-3), d.scales((channels,), 0.001, 0.1)
+    real, weights = model.dequantise(model.input(x), x_scale, zero), model.dequantise(model.constant(w), w_scale, np.zeros(channels, np.int8), axis=0 if convolves else 1)
+    if convolves:
+        sums = m.convolution(x, zero, w, 0, strides=strides, pads=pads)
+        y = model.node("Conv", real, weights, strides=strides, pads=pads)
+        return scaled_output(model, d, y, sums, x_scale, w_scale, owner)
+    sums = (x.astype(np.int64) - int(zero)) @ w.astype(np.int64)
+    scaled_output(model, d, model.node("MatMul", real, weights), sums.reshape(-1, channels), x_scale, w_scale, owner)
+    last = list(model.expected)[-1]
+    model.expected[last] = model.expected[last].reshape(sums.shape)
+    return None
+
+
+@kind
 def values(model, d, owner):
     """A product of two values that only a run knows."""
     rows, k, columns = d.one(1, 2, 3, 8, 13, 14, 15, 29), d.one(1, 2, 3, 4, 5, 16, 17, 64, 130), d.one(1, 2, 15, 16, 17, 31, 32, 33, 48, 70)
@@ -257,7 +291,7 @@ def greatest(model, d, owner):
 
 @kind
 def average(model, d, owner):
-    """Of windows that have as many pixels each, and of images."""
+    """Of windows, whose pads count or not, and of images."""
     rank = d.one(1, 2, 2)
     whole = d.chance(0.5)
     kernel = [d.one(1, 2, 3, 4, 7) for _ in range(rank)]
@@ -272,11 +306,14 @@ def average(model, d, owner):
         sums, count = centred.reshape(*x.shape[:2], -1).sum(-1).reshape(*x.shape[:2], *[1] * rank), int(np.prod(image))
         y = model.node("GlobalAveragePool", real)
     else:
-        sums, count = np.sum(list(m.windows(centred, kernel, strides, [1] * rank, [0] * 2 * rank, 0)), axis=0), int(np.prod(kernel))
-        y = model.node("AveragePool", real, kernel_shape=kernel, strides=strides)
+        pads = [d.int(0, k - 1) for k in kernel] + [d.int(0, k - 1) for k in kernel] if d.chance(0.5) else [0] * 2 * rank
+        counts = d.int(0, 1)
+        taps = lambda array, outside: np.sum(list(m.windows(array, kernel, strides, [1] * rank, pads, outside)), axis=0)
+        sums, count = taps(centred, 0), taps(np.ones_like(centred), counts)
+        y = model.node("AveragePool", real, kernel_shape=kernel, strides=strides, pads=pads, count_include_pad=counts)
     y_kind = np.dtype(d.one(np.uint8, np.int8))
     y_scale, y_zero = F(x_scale * d.one(0.25, 0.3, 0.5, 1, 2)), d.zero(y_kind)
-    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * ((x_scale / F(count)) / y_scale), y_zero, y_kind), owner)
+    return model.output(model.quantise(y, y_scale, y_zero), m.quantised(sums.astype(F) * ((x_scale / np.asarray(count, F)) / y_scale), y_zero, y_kind), owner)
 
 
 # ---- maps

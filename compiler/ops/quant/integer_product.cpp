@@ -213,6 +213,29 @@ int64_t group_of(const std::map<std::string, Attribute>& attributes) {
   return group == attributes.end() ? 1 : std::get<int64_t>(group->second);
 }
 
+/// How many neighbouring groups of a convolution become one, whose weights for the channels of other groups are zeros, so that kernels for bytes can
+/// compute it; 0: it would take too many products in vain.
+int64_t groups_to_join(const Extents& w, int64_t group) {
+  constexpr int64_t kMost = 8;
+  for (int64_t joined = 1; joined <= std::min(group, kMost); ++joined) {
+    Extents shape = w;
+    shape[1] *= joined;
+    if (group % joined == 0 && has_byte_groups(shape, group / joined)) return joined;
+  }
+  return 0;
+}
+
+/// The weights of so many neighbouring groups as those of one.
+std::vector<int8_t> join_groups(const std::vector<int8_t>& w, const std::vector<int64_t>& shape, int64_t group, int64_t joined) {
+  const int64_t outputs = shape[0] / group, channels = shape[1], taps = std::ssize(w) / (shape[0] * channels);
+  std::vector<int8_t> out(w.size() * static_cast<std::size_t>(joined));
+  for (int64_t m = 0; m < shape[0]; ++m) {
+    const int64_t own = m / outputs % joined;
+    std::copy_n(w.begin() + m * channels * taps, channels * taps, out.begin() + (m * joined + own) * channels * taps);
+  }
+  return out;
+}
+
 /// The cuts along the input channels of a convolution. Empty if f32 is not exact.
 std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred& w, bool grouped, const TensorData* bias) {
   Graph& graph = b.graph();
@@ -249,8 +272,8 @@ Attempt<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, 
   if (shape.size() < 3 || shape.size() > 4)
     return Refusal{fmt::format("it has {} spatial axes, and bytes are convolved along one or two", std::ssize(shape) - 2)};
   if (element_count(shape).value() == 0) return std::nullopt;
-  const int64_t group = group_of(attributes);
-  if (!has_byte_groups(shape, group))
+  const int64_t group = group_of(attributes), joined = groups_to_join(shape, group);
+  if (joined == 0)
     return Refusal{fmt::format("its groups read {} channels and give {}; one of each, or a multiple of 4 that they read, would do",
                                shape[1].value(), shape[0].value() / std::max<int64_t>(group, 1))};
   const auto channels = static_cast<std::size_t>(shape[0].value());
@@ -271,9 +294,11 @@ Attempt<ValueId> byte_conv(GraphBuilder& b, const Centred& x, const Centred& w, 
   if (!bytes->zeros.empty() && group != 1 && !depthwise)
     return Refusal{"its weights have groups, and less their zero points they are no i8; zero points of 0, or 128 for u8, would do"};
   attributes["outside"] = outside;
-  const ValueId sums =
-      b.op("onnxc.ByteConv", {image.value, constant(b, ElementType::I8, dims, bytes->weights), start_of(b, image.zero, bytes->sums, bias)},
-           attributes);
+  std::vector<int64_t> joined_dims = dims;
+  joined_dims[1] *= joined;
+  if (joined > 1) attributes["group"] = group / joined;
+  const ValueId weights = constant(b, ElementType::I8, joined_dims, join_groups(bytes->weights, dims, group, joined));
+  const ValueId sums = b.op("onnxc.ByteConv", {image.value, weights, start_of(b, image.zero, bytes->sums, bias)}, attributes);
   if (bytes->zeros.empty()) return sums;
   // What is still to be subtracted from each weight meets the sum of a window.
   std::vector<int64_t> ones_shape = dims, along_channels(dims.size() - 1, 1);

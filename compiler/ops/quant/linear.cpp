@@ -67,10 +67,10 @@ ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank) {
 ValueId transposed_bytes(GraphBuilder& b, ValueId matrix) {
   const TensorData& from = *b.graph().constant(matrix);
   const auto rows = static_cast<std::size_t>(from.shape[0]), columns = static_cast<std::size_t>(from.shape[1]);
-  TensorData to = from;
-  std::swap(to.shape[0], to.shape[1]);
+  const std::vector<int64_t> values = to_integers(from);
+  TensorData to = TensorData::zeros(is_signed(from.type) ? ElementType::I8 : ElementType::U8, {from.shape[1], from.shape[0]});
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = from.bytes[i * columns + j];
+    for (std::size_t j = 0; j < columns; ++j) to.bytes[j * rows + i] = static_cast<std::byte>(values[i * columns + j]);
   }
   return b.graph().add_constant(b.graph()[matrix].name, std::make_shared<const TensorData>(std::move(to)));
 }

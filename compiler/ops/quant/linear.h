@@ -16,7 +16,7 @@ ValueId as_scalar(GraphBuilder& b, ValueId v);
 /// becomes a scalar.
 ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank);
 
-/// A constant matrix of bytes as its transpose.
+/// A constant matrix of integers of at most 8 bits as its transpose, of bytes.
 ValueId transposed_bytes(GraphBuilder& b, ValueId matrix);
 /// Why an operator between quantised values is computed in floats, if no kernel computes it on integers.
 std::string no_byte_form(std::string_view op);

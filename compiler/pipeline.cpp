@@ -45,6 +45,7 @@ constexpr Pass kPasses[] = {
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // equal nodes are computed once; before fusion hides them
     {"merge_trees",                     merge_trees,                     true},   // functions of leaves move into leaves
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
+    {"flatten_pixels",                  flatten_pixels,                  true},   // bytes [n, h, w, c] are read where they lie
     // Channel shuffles move into weights, once no BatchNorm is in between.
     {"select_channels",                 select_channels,                 true, true},
     {"reorder_flattened",               reorder_flattened,               true},   // weights take a flattened image's order, before fusion

@@ -40,6 +40,8 @@ Graph merge_trees(Graph graph);
 /// Folds BatchNormalization, scales and biases after a convolution or matrix product into its weights. Needs:
 /// lower_elementwise.
 Graph fold_scales(Graph graph);
+/// Leaves images of bytes [n, h, w, c] as they are for convolutions of few channels. Needs: lower_elementwise, recognise_quantised.
+Graph flatten_pixels(Graph graph);
 /// Moves channel shuffles into the weights of the convolutions that read their results. Needs: fold_scales.
 Graph select_channels(Graph graph);
 /// Reorders the weights of a product that follows a flattened image, so that the image need not be transposed. Needs:

@@ -82,14 +82,13 @@ struct QuadTile {
 
   /// start: n values, of which the tile takes up to NR; or null, for zeros.
   ONNXC_INLINE void start(const int32_t* start, int64_t n) {
-    alignas(64) int32_t some[NR];
-    if (start == nullptr || n < NR) {
-      for (int64_t j = 0; j < NR; ++j) some[j] = start != nullptr && j < n ? start[j] : 0;
-      start = some;
-    }
+    const bool whole = start != nullptr && n >= NR;
     start = opaque(start);
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-      const IntVec first = load_whole(start + j * Vec::width).lanes;
+      const int64_t left = start == nullptr ? 0 : min_of(max_of(n - j * Vec::width, int64_t{0}), int64_t{Vec::width});
+      const IntVec first = whole      ? load_whole(start + j * Vec::width).lanes
+                           : left > 0 ? load_whole(start + j * Vec::width, left).lanes
+                                      : IntVec::all(0);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = first;
     }
   }

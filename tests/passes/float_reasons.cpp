@@ -76,8 +76,7 @@ constexpr Case kCases[] = {
      "would do"},
     // Averages.
     {"y: f32[1, 4, 3, 3] = AveragePool(x) {kernel_shape = [2, 2], strides = [2, 2]}", ""},
-    {"y: f32[1, 4, 4, 4] = AveragePool(x) {kernel_shape = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1]}",
-     ""},
+    {"y: f32[1, 4, 4, 4] = AveragePool(x) {kernel_shape = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1]}", ""},
     {"y: f32[1, 4, 1, 1] = GlobalAveragePool(x)", ""},
     {"r: f32[1, 4, 6, 6] = Add(x, x)\ny: f32[1, 4, 1, 1] = GlobalAveragePool(r)", "its input is not quantised"},
     {"y: f32[1, 4, 1, 1] = GlobalAveragePool(image)", ""},  // as what is before and behind it

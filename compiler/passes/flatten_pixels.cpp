@@ -56,7 +56,9 @@ bool follow(const Graph& graph, const Readers& readers, ValueId image, Followers
       found.convolutions.push_back(i);
       return true;
     }
-    const auto is_image_or_number = [&](ValueId v) { return v == image || (graph.constant(v) != nullptr && graph.constant(v)->count() == 1); };
+    const auto is_image_or_number = [&](ValueId v) {
+      return v == image || (graph.constant(v) != nullptr && graph.constant(v)->count() == 1);
+    };
     if (!node.is_map() || !std::ranges::all_of(node.inputs, is_image_or_number)) return false;
     found.maps.push_back(i);
     return follow(graph, readers, node.outputs[0], found);
@@ -87,7 +89,9 @@ void flatten_columns(Graph& graph, Node& conv) {
   conv.inputs[1] = graph.add_constant(graph[w].name + "_rows", flattened(*graph.constant(w)));
   conv.attributes["strides"] = std::move(strides);
   conv.attributes["pads"] = std::move(pads);
-  if (conv.has("kernel_shape")) conv.attributes["kernel_shape"] = std::vector<int64_t>(graph.constant(conv.inputs[1])->shape.begin() + 2, graph.constant(conv.inputs[1])->shape.end());
+  if (conv.has("kernel_shape"))
+    conv.attributes["kernel_shape"] =
+        std::vector<int64_t>(graph.constant(conv.inputs[1])->shape.begin() + 2, graph.constant(conv.inputs[1])->shape.end());
 }
 
 }  // namespace

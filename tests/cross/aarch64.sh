@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Kernels and emitted units for AArch64, cross-compiled and run in an emulator.
 #
-#   tests/cross/aarch64.sh          the kernel tests, a sample, the cases of ONNX's node suite whose operators have vector kernels
-#   tests/cross/aarch64.sh --all    also the whole node suite and real models
+#   tests/cross/aarch64.sh          kernel tests of what vectors are made of, a sample, the cases of ONNX's node suite whose operators have vector kernels
+#   tests/cross/aarch64.sh --all    all kernel tests, the whole node suite and real models
 #
 # Needs what `tools/setup.sh --cross-deps` installs. ONNXC_BUILD names the build folder (default: build); build-aarch64 is made beside it.
 set -euo pipefail
@@ -17,7 +17,7 @@ all=no
 [ "${1:-}" != --all ] || all=yes
 
 here="$build-aarch64"
-cmake -S tests/cross -B "$here" -G Ninja --toolchain aarch64.cmake >/dev/null
+cmake -S tests/cross -B "$here" -G Ninja --toolchain aarch64.cmake -DONNXC_CROSS_ALL_KERNELS="$([ $all = yes ] && echo ON || echo OFF)" >/dev/null
 cmake --build "$here" -j "${ONNXC_JOBS:-$(nproc)}"
 
 out="$(mktemp -d)"

@@ -13,35 +13,15 @@ import planted
 from onnx import helper as h
 from onnx import numpy_helper
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "quantize"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "quantize")]
+from rewriting import Checks  # noqa: E402
 from small_networks import ONNXC, run_onnxc, runtime  # noqa: E402
 
-failed = count = 0
 ALL = os.environ.get("ONNXC_ALL_NETWORKS") == "1"  # test.sh --all
-os.environ.update(ZOO_CXX=os.environ.get("ONNXC_CXX", os.environ.get("CXX", "c++")), ONNXC_CXX=str(Path("tests/zoo/at_o1.sh").resolve()))  # small networks build quicker
 RANDOM = np.random.default_rng(3)
+CHECKS = Checks("compress")
+expect, compress, refused = CHECKS.expect, CHECKS.run, CHECKS.refused
 ZOO = Path(__file__).resolve().parents[3] / "shared" / "zoo"
-
-
-def expect(holds, what, why=""):
-    global failed, count
-    count += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED  {what}{': ' + str(why)[:1500] if why != '' else ''}", flush=True)
-
-
-def compress(path, output, *options, status=0):
-    done = subprocess.run([ONNXC, "compress", str(path), "-o", str(output), *map(str, options)], capture_output=True, text=True, errors="replace")
-    expect(done.returncode == status, f"compress {path} {options}", f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-700:]}")
-    return done
-
-
-def refused(path, output, what, *options, status=1):
-    done = compress(path, output, *options, status=status)
-    lines = [line for line in done.stderr.strip().splitlines() if "error:" in line]
-    expect(len(lines) == 1 and what in lines[0] and lines[0].startswith("onnxc: error:"), f"refused: {what}", done.stderr)
-    expect(not Path(output).exists(), f"nothing is written: {what}")
 
 
 def model(net, shape, opset=17):
@@ -320,5 +300,4 @@ with tempfile.TemporaryDirectory() as root:
         check(place)
     if ALL:
         check_networks(Path(root))
-print(f"compress: {count - failed} of {count} hold")
-sys.exit(failed != 0)
+CHECKS.end()

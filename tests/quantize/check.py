@@ -14,30 +14,12 @@ from onnx import helper as h
 from onnx import numpy_helper
 from small_networks import ONNXC, RANDOM, convolutional, correlated, cosine, decibels, model, planar, products, run_onnxc, runtime, values
 
-failed = count = 0
-os.environ.update(ZOO_CXX=os.environ.get("ONNXC_CXX", os.environ.get("CXX", "c++")), ONNXC_CXX=str(Path("tests/zoo/at_o1.sh").resolve()))  # small networks build quicker
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from rewriting import Checks  # noqa: E402
+
+CHECKS = Checks("quantize")
+expect, quantize, refused = CHECKS.expect, CHECKS.run, CHECKS.refused
 ZOO = Path(__file__).resolve().parents[3] / "shared" / "zoo"
-
-
-def expect(holds, what, why=""):
-    global failed, count
-    count += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED  {what}{': ' + str(why)[:1500] if why != '' else ''}", flush=True)
-
-
-def quantize(path, output, *options, status=0):
-    done = subprocess.run([ONNXC, "quantize", str(path), "-o", str(output), *map(str, options)], capture_output=True, text=True, errors="replace")
-    expect(done.returncode == status, f"quantize {path} {options}", f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-700:]}")
-    return done
-
-
-def refused(path, output, what, *options, status=1):
-    done = quantize(path, output, *options, status=status)
-    lines = done.stderr.strip().splitlines()
-    expect(len(lines) >= 1 and what in lines[-1] and lines[-1].startswith("onnxc: error:") and len([l for l in lines if "error:" in l]) == 1, f"refused: {what}", done.stderr)
-    expect(not Path(output).exists(), f"nothing is written: {what}")
 
 
 def save(folder, name, proto):
@@ -308,5 +290,4 @@ with tempfile.TemporaryDirectory() as root:
         place.mkdir()
         check(place)
     check_zoo(Path(root), os.environ.get("ONNXC_ALL_NETWORKS") == "1")
-print(f"quantize: {count - failed} of {count} hold")
-sys.exit(failed != 0)
+CHECKS.end()

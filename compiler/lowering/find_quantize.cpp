@@ -62,23 +62,20 @@ std::optional<Found> find(const Expr& expr, const Expr::Term& root) {
   return found;
 }
 
-/// Whether `t` takes the zero away from what a quantisation to bytes gives as a float.
-bool is_steps(const Expr& expr, const Expr::Term& t, int& quantised) {
-  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Sub || t.type != ElementType::F32 || !number(expr, t.args[1]) ||
-      !applies(expr, t.args[0], Fn::Cast))
-    return false;
-  quantised = term(expr, t.args[0]).args[0];
-  const Expr::Term& q = term(expr, quantised);
-  return q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 &&
-         number(expr, q.args[2]) == number(expr, t.args[1]);
+/// The quantisation to bytes whose zero term `i` takes away from it as a float; null if it does something else.
+const Expr::Term* steps_of(const Expr& expr, int i) {
+  const Expr::Term& t = term(expr, i);
+  if (!applies(expr, i, Fn::Sub) || !number(expr, t.args[1]) || !applies(expr, t.args[0], Fn::Cast)) return nullptr;
+  const Expr::Term& q = term(expr, term(expr, t.args[0]).args[0]);
+  const bool is_it = q.kind == Expr::Kind::Apply && q.fn == Fn::Quantize && q.type == ElementType::U8 &&
+                     number(expr, q.args[2]) == number(expr, t.args[1]);
+  return is_it ? &q : nullptr;
 }
 
 Expr with_steps(Expr expr) {
-  for (Expr::Term& t : expr.terms) {
-    int quantised;
-    if (!is_steps(expr, t, quantised)) continue;
-    const Expr::Term& q = term(expr, quantised);
-    t = {Expr::Kind::Apply, ElementType::F32, Fn::ByteSteps, {q.args[0], q.args[1], q.args[2]}};
+  for (int i = 0; i < std::ssize(expr.terms); ++i) {
+    if (const Expr::Term* const q = steps_of(expr, i))
+      expr.terms[static_cast<std::size_t>(i)] = {Expr::Kind::Apply, ElementType::F32, Fn::ByteSteps, {q->args[0], q->args[1], q->args[2]}};
   }
   expr.finish(static_cast<int>(expr.terms.size()) - 1);
   return expr;

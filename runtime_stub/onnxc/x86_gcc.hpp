@@ -52,8 +52,6 @@ ONNXC_INLINE Ints widen(UnsignedHalves x) { return __builtin_ia32_pmovzxwd512_ma
 #if defined(__AVX512BW__)
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return __builtin_ia32_pmaddwd512_mask(a, b, Ints{}, kAll); }
-#endif
-#if defined(__AVX512BW__)
 /// The elements of four vectors, each saturated to a byte, in order.
 template <bool is_signed>
 ONNXC_INLINE Ints pack_bytes(Ints a, Ints b, Ints c, Ints d) {

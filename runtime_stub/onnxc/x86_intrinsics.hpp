@@ -53,8 +53,6 @@ ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
 #if defined(__AVX512BW__)
 typedef short Pairs __attribute__((vector_size(64)));
 ONNXC_INLINE Ints multiply_pairs(Pairs a, Pairs b) { return (Ints)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
-#endif
-#if defined(__AVX512BW__)
 /// The elements of four vectors, each saturated to a byte, in order.
 template <bool is_signed>
 ONNXC_INLINE Ints pack_bytes(Ints a, Ints b, Ints c, Ints d) {

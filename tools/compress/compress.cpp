@@ -10,11 +10,13 @@
 #include <cmath>
 
 #include "tools/calibration/progress.h"
+#include "tools/calibration/signal_to_noise.h"
 #include "tools/compress/cluster.h"
 #include "tools/compress/parameter_count.h"
 #include "tools/compress/rebuild.h"
 #include "tools/compress/size_report.h"
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/driver/temporary_folder.h"
 #include "tools/model/prepare.h"
 
@@ -56,10 +58,7 @@ class Compressor {
 
  private:
   void check_options() const {
-    const fs::path folder = options_.output.parent_path();  // long work shall not end with that error
-    if (!folder.empty() && !fs::is_directory(folder))
-      throw Error(ErrorKind::Io,
-                  fmt::format("{} cannot be written: the folder {} does not exist", options_.output.string(), folder.string()));
+    check_folder_of(options_.output);  // long work shall not end with that error
     if (!options_.goal.calibration)
       throw Error(ErrorKind::Usage, "--calibration is missing", "give samples of the model's inputs: a folder, an .npz or an .npy file");
     if (!options_.channels && !options_.low_rank && options_.cluster == 0)
@@ -213,18 +212,15 @@ class Compressor {
 
   /// Signal to noise of the first output against the network in floats, in dB; NaN where it has none.
   double decibels(const ModelRunner& before, const ModelRunner& after) const {
-    double signal = 0, noise = 0;
+    SignalToNoise ratio;
     for (std::size_t k = 0; k < std::min(samples_->size(), kJudged); ++k) {
       const ModelRunner::Values exact = before.run(*samples_, k), found = after.run(*samples_, k);
       const auto e = exact.find(before.first_output()), f = found.find(before.first_output());
       if (e == exact.end() || f == found.end() || !is_float(e->second.type) || e->second.shape != f->second.shape) return std::nan("");
       const std::vector<double> x = to_doubles(e->second), y = to_doubles(f->second);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        signal += x[i] * x[i];
-        noise += (x[i] - y[i]) * (x[i] - y[i]);
-      }
+      for (std::size_t i = 0; i < x.size(); ++i) ratio.add(x[i], y[i]);
     }
-    return noise > 0 ? 10 * std::log10(signal / noise) : HUGE_VAL;
+    return ratio.decibels();
   }
 
   void report() {
@@ -270,7 +266,7 @@ class Compressor {
         {"decibels", std::isfinite(signal_to_noise) ? nlohmann::ordered_json(signal_to_noise) : nlohmann::ordered_json()}};
     if (reached_) json[goal_->key()] = {{"before", goal_->before()}, {"after", *reached_}};
     json["layers"] = json_of(rows);
-    write_file(*options_.report, json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+    write_file(*options_.report, json_text(json));
   }
 
   const CompressOptions& options_;

@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 
 namespace onnxc {
 namespace {
@@ -116,7 +117,7 @@ void write_report(const std::filesystem::path& path, const std::vector<CaseResul
                                {"kernels", result.kernels},
                                {"compile_seconds", result.compile_seconds}});
   }
-  write_file(path, report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  write_file(path, json_text(report));
 }
 
 }  // namespace onnxc

@@ -35,6 +35,11 @@ std::string why_not_made(const fs::path& path, int error) {
 
 }  // namespace
 
+void check_folder_of(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  if (!folder.empty() && !fs::is_directory(folder)) fail_to_write(path, fmt::format("the folder {} does not exist", folder.string()));
+}
+
 std::string read_file(const fs::path& path) {
   const auto fail = [&](const std::string& why) { throw Error(ErrorKind::Io, fmt::format("{} cannot be read: {}", path.string(), why)); };
   std::error_code error;

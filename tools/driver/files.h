@@ -14,6 +14,8 @@ std::string read_file(const std::filesystem::path& path);
 /// file stays a link. Devices and pipes are written to directly.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_file(const std::filesystem::path& path, const Text& text);
+/// Throws Error{Io} if the folder that the file would be written into is not there.
+void check_folder_of(const std::filesystem::path& path);
 /// Creates a folder and those that contain it.
 void make_folder(const std::filesystem::path& path);
 /// $ONNXC_CACHE, or onnxc in the user's cache folder.

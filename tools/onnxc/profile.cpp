@@ -7,6 +7,7 @@
 
 #include "codegen/variants.h"
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/driver/machine_peak.h"
 #include "tools/driver/session.h"
 #include "tools/onnxc/csv.h"
@@ -170,8 +171,6 @@ std::string program_text(const Variant* variant, const Sizes& dimensions) {
   return one_line(variant == nullptr ? " of the general program, as no variant is for " + sizes_text(dimensions)
                                      : " of the variant " + condition_text(*variant));
 }
-
-std::string json_text(const ordered_json& json) { return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'; }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/onnxc/report/data.h"
 #include "tools/onnxc/report/diff.h"
 #include "tools/onnxc/report/page.h"
@@ -32,7 +33,7 @@ ordered_json description_of_other(const std::filesystem::path& path, const Compi
 }
 
 void write_json(const ReportOptions& options, const ordered_json& data) {
-  if (options.json) write_file(*options.json, data.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  if (options.json) write_file(*options.json, json_text(data));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/onnxc/terminal.h"
 #include "tools/tune/regret.h"
 
@@ -104,9 +105,7 @@ int tune_command(const TuneCommandOptions& options) {
                                                        us(run.tuned_ns), run.default_ns / run.tuned_ns,
                                                        run.keeps_default() ? "; --tune keeps the default" : "")));
   }
-  if (options.json)
-    write_file(*options.json,
-               figures(options, tuned, regret, tuned_ns, picks).dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n');
+  if (options.json) write_file(*options.json, json_text(figures(options, tuned, regret, tuned_ns, picks)));
   return 0;
 }
 

@@ -10,7 +10,9 @@
 
 #include "tools/calibration/goal.h"
 #include "tools/calibration/progress.h"
+#include "tools/calibration/signal_to_noise.h"
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/driver/temporary_folder.h"
 #include "tools/model/prepare.h"
 #include "tools/quantize/equalise.h"
@@ -55,10 +57,7 @@ class Quantizer {
 
  private:
   void check_options() const {
-    const fs::path folder = options_.output.parent_path();  // long work shall not end with that error
-    if (!folder.empty() && !fs::is_directory(folder))
-      throw Error(ErrorKind::Io,
-                  fmt::format("{} cannot be written: the folder {} does not exist", options_.output.string(), folder.string()));
+    check_folder_of(options_.output);  // long work shall not end with that error
     if (options_.form == QuantizedForm::Qdq && !options_.goal.calibration)
       throw Error(
           ErrorKind::Usage, "--calibration is missing",
@@ -152,7 +151,7 @@ class Quantizer {
   }
 
   std::vector<LayerRow> judge() const {
-    std::vector<double> signal(plan_.layers.size()), noise(plan_.layers.size());
+    std::vector<SignalToNoise> ratios(plan_.layers.size());
     if (samples_) {
       std::set<std::string> outputs;
       for (const Layer& layer : plan_.layers) {
@@ -167,11 +166,7 @@ class Quantizer {
           const auto e = exact.find(plan_.layers[l].output), r = rounded.find(plan_.layers[l].output);
           if (e == exact.end() || r == rounded.end() || e->second.bytes.size() != r->second.bytes.size()) continue;
           const auto a = e->second.as<float>(), b = r->second.as<float>();
-          for (std::size_t i = 0; i < a.size(); ++i) {
-            const double x = static_cast<double>(a[i]), d = x - static_cast<double>(b[i]);
-            signal[l] += x * x;
-            noise[l] += d * d;
-          }
+          for (std::size_t i = 0; i < a.size(); ++i) ratios[l].add(static_cast<double>(a[i]), static_cast<double>(b[i]));
         }
       }
     }
@@ -184,7 +179,7 @@ class Quantizer {
       if (layer.has_weights()) {
         row.form = network_.weights[l]->weights.block != 0 ? "4 bits" : "8 bits";
         row.own_decibels = own_decibels(network_, plan_, l);
-        if (signal[l] > 0) row.decibels = noise[l] > 0 ? 10 * std::log10(signal[l] / noise[l]) : HUGE_VAL;
+        if (ratios[l].signal > 0) row.decibels = ratios[l].decibels();
       }
       rows.push_back(std::move(row));
     }
@@ -208,7 +203,7 @@ class Quantizer {
         {"model", options_.model.string()}, {"output", options_.output.string()}, {"bytes_before", before}, {"bytes", after}};
     if (reached_) json[goal_->key()] = {{"float", goal_->before()}, {"quantised", *reached_}};
     json["layers"] = json_of(rows);
-    write_file(*options_.report, json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+    write_file(*options_.report, json_text(json));
   }
 
   const QuantizeOptions& options_;

@@ -10,6 +10,7 @@
 #include "compiler/support/sha256.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/files.h"
+#include "tools/driver/json_text.h"
 #include "tools/driver/processor.h"
 
 namespace onnxc {
@@ -52,7 +53,7 @@ std::filesystem::path default_tune_cache() { return cache_folder() / "tune.json"
 std::string print_tune_cache(const TuneCache& cache) {
   json settings = json::object();
   for (const auto& [name, tuned] : cache) settings[name] = json_of(tuned);
-  return json{{"format", kFormat}, {"settings", std::move(settings)}}.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+  return json_text(json{{"format", kFormat}, {"settings", std::move(settings)}});
 }
 
 TuneCache parse_tune_cache(const std::string& text) {

@@ -106,7 +106,9 @@ class OpenVino:
         core = ov.Core()
         model = core.read_model(str(model_path))
         model.reshape({name: list(array.shape) for name, array in feeds.items()})
-        config = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+        config = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY",
+                  # or it rounds the activations of products with compressed weights to 8 bits
+                  "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
         request = core.compile_model(model, "CPU", config).create_infer_request()
         for name, array in feeds.items():
             request.set_tensor(name, ov.Tensor(np.ascontiguousarray(array), shared_memory=True))

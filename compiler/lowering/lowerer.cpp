@@ -154,10 +154,25 @@ View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
   }
   const View from = as_read(views[0]);
   const View to = define(scope, value, *layout);
-  copy(v.type.extents, to.pointer, to.strides(), from.pointer, from.strides(), v.type.element,
-       fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major",
-                   layout->channels_last ? "channels-last" : "row-major"));
+  convert(v.type.extents, to, from,
+          fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major",
+                      layout->channels_last ? "channels-last" : "row-major"));
   return as_read(to);
+}
+
+void Lowerer::convert(const Extents& extents, const View& to, const View& from, std::string what) {
+  // Pixels of their own, which no other operand of a Concat shares.
+  const bool pixels_of_four = held_bits(to.element) == 8 && to.layout.channels_last && to.layout.pixel_stride == Dim(4) &&
+                              to.pointer.extent_used == Dim(0) && !from.layout.channels_last && extents[1].is_constant();
+  if (!pixels_of_four) return copy(extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element, std::move(what));
+  const Dim count = element_count(extents), pixels = element_count({extents.begin() + 2, extents.end()});
+  Call call = call_of(find_kernel("pixels_of_bytes"));
+  call.args = {from.pointer, to.pointer,
+               std::make_shared<ParamsArg>(
+                   ParamsArg{{{"batch", DimArg{extents[0]}}, {"channels", DimArg{extents[1]}}, {"pixels", DimArg{pixels}}}})};
+  call.bytes = count + extents[0] * pixels * 4;
+  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  emit(std::move(call), std::move(what));
 }
 
 void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,

@@ -60,6 +60,8 @@ class Lowerer {
   std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
   /// A view of the value in that layout, converted if necessary.
   View view_of(Scope& scope, ValueId value, const Layout* layout);
+  /// Copies a value to another layout.
+  void convert(const Extents& extents, const View& to, const View& from, std::string what);
   void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.

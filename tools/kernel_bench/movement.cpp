@@ -3,6 +3,7 @@
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/packed.hpp>
 #include <onnxc/pick_channels.hpp>
+#include <onnxc/pixels_of_bytes.hpp>
 #include <onnxc/store_integers.hpp>
 #include <onnxc/strided_copy.hpp>
 #include <onnxc/transpose.hpp>
@@ -23,6 +24,10 @@ void add_movement(Suite& suite) {
     return [x = d.room<uint8_t>(784 * 96), y = d.room<uint8_t>(784 * 96), table = d.room<uint8_t>(256)] {
       byte_table({}, x, y, table, {.columns = 784 * 96});
     };
+  });
+  suite.add("pixels_of_bytes", "3x224x224", [](Data& d) {
+    return
+        [x = d.room<uint8_t>(3 * 50176), y = d.room<uint8_t>(4 * 50176)] { pixels_of_bytes({}, x, y, {.channels = 3, .pixels = 50176}); };
   });
   suite.add("strided_copy", "heads_128x12x32", [](Data& d) {  // [128, 12, 32] to [12, 128, 32]
     return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { strided_copy({}, {12, 128, 32}, y, {4096, 32, 1}, x, {32, 384, 1}); };

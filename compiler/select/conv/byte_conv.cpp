@@ -62,7 +62,7 @@ void consider_product(KernelQuery& l, const ConvCall& c) {
 
 /// Where an image of few channels is not channels-last yet, what it takes to convert it, in multiply-adds.
 double conversion_macs(KernelQuery& l, const ConvCall& c) {
-  constexpr double kElement = 60;  // of quads, in the time that a strided copy takes for a byte
+  constexpr double kElement = 2;  // of quads, in the time that pixels_of_bytes takes for a byte
   if (l.in_any(0).layout.channels_last) return 0;
   return kElement * static_cast<double>(c.likely_slices() * ConvCall::likely(c.h) * ConvCall::likely(c.w) * c.cin);
 }

@@ -269,8 +269,9 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
   } else if (node.is("Loop")) {
     lower_loop(scope, node);
   } else {
-    const Operator* op = node.is_map() ? nullptr : find_operator(node);
-    if (!node.is_map() && (op == nullptr || op->lower == nullptr)) node.fail(ErrorKind::Unsupported, "this operator has no kernel yet");
+    const Operator* const op = node.is_map() ? nullptr : find_operator(node);
+    const auto lower = node.is_map() ? &lower_map : op != nullptr ? op->lower : nullptr;
+    if (lower == nullptr) node.fail(ErrorKind::Unsupported, "this operator has no kernel yet");
     for (ValueId v : node.outputs) {
       if (v == kAbsent) continue;
       const Type& type = (*scope.graph)[v].type;
@@ -282,8 +283,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     KernelQuery lowering(*this, *scope.graph, node);
     const auto absorbed = absorbed_.find(&node);
     if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);
-    else if (node.is_map()) lower_map(lowering);
-    else op->lower(lowering);
+    else lower(lowering);
     lowering.build_cheapest();
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {

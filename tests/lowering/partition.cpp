@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/lowering/partition/many_devices.h"
+#include "compiler/lowering/partition/merge_islands.h"
 #include "compiler/lowering/partition/minimum_cut.h"
 #include "compiler/lowering/partition/walk_places.h"
 #include "compiler/support/error.h"
@@ -203,7 +204,8 @@ TEST_CASE("what is degenerate has an answer, too") {
   using Devices = std::vector<int>;
   for (int devices : {1, 2, 3, kMostDevices}) CHECK(solved({devices, {}, {}, {}}).empty());
   CHECK(solved(chain({node(9, 3), node(9, 3)}, 4)) == Devices{1, 1});
-  CHECK(solved(chain({node(9, 3), node(9, 3)}, 6)) == Devices{0, 0});  // 18 both ways: the host
+  CHECK(solved(chain({node(9, 3), node(9, 3)}, 6)) == Devices{0, 0});                         // 18 both ways: the host
+  CHECK(solved(chain({node(9, 3), node(1, kNoKernel), node(8, 5)}, 2)) == Devices{1, 0, 0});  // that of docs/design/partition.md
   CHECK(solved(chain({node(0, 0), node(0, 0)}, 0)) == Devices{0, 0});
   CHECK(solved(chain({node(1e18, 0), node(1, kNoKernel)}, 1)) == Devices{1, 0});
   CHECK(solved(chain({node(1e-5, 2e-5), node(2e-5, 1e-5)}, 0)) == Devices{0, 1});
@@ -228,6 +230,21 @@ TEST_CASE("what is degenerate has an answer, too") {
   CHECK(solved(alone) == Devices{0, 0});
   alone.limits = {9};
   CHECK(find_partition(alone).outcome == Outcome::NoRoom);
+}
+
+TEST_CASE("a merged island reads nothing of its own, and each value once") {
+  Problem problem = chain({node(1, 2, 3), node(10, 20, 30), node(100, 200, 300)}, 5);
+  problem.values[1].readers = {1, 2};
+  problem.nodes[1].island = problem.nodes[2].island = 0;
+  problem.nodes[2].fixed = 1;
+  const Merged merged = merge_islands(problem);
+  CHECK(merged.merged == std::vector<int>{0, 1, 1});
+  CHECK(merged.first == std::vector<int>{0, 1});
+  CHECK(merged.problem.nodes[1].cost_ns == std::vector<double>{kNoKernel, 220});
+  CHECK(merged.problem.nodes[1].weight_bytes == std::vector<int64_t>{330, 330});
+  REQUIRE(merged.problem.values.size() == 3);  // what node 1 made for node 2 is nobody else's
+  CHECK(merged.problem.values[1].readers == std::vector<int>{1});
+  CHECK(merged.problem.values[2].producer == 1);
 }
 
 TEST_CASE("a value that thousands read is sent once") {

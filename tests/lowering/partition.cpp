@@ -11,6 +11,7 @@
 #include "compiler/lowering/partition/many_devices.h"
 #include "compiler/lowering/partition/merge_islands.h"
 #include "compiler/lowering/partition/minimum_cut.h"
+#include "compiler/lowering/partition/pair_of.h"
 #include "compiler/lowering/partition/walk_places.h"
 #include "compiler/support/error.h"
 #include "tests/lowering/random_problems.h"
@@ -166,6 +167,28 @@ TEST_CASE("walk and cut agree on graphs that are too large for all assignments")
     REQUIRE(walk.exact);
     CHECK(cost_by_definition(problem, walk.devices) == cost_by_definition(problem, partition.devices));
     CHECK(away(walk.devices) == away(partition.devices));
+  }
+}
+
+TEST_CASE("costs of a pair of devices differ as those of all devices do") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    Problem problem = merge_islands(random_problem(random, {.nodes = 12, .devices = 4, .islands = seed % 3 == 0})).problem;
+    for (Node& n : problem.nodes) std::ranges::replace(n.cost_ns, kNoKernel, 50.0);
+    std::vector<int> devices(problem.nodes.size());
+    for (int& device : devices) device = static_cast<int>(random() % 4);
+    const int a = static_cast<int>(random() % 3), b = 3;
+    const Pair pair = pair_of(problem, devices, a, b);
+    std::vector<int> before, after;
+    for (int i : pair.nodes) {
+      before.push_back(devices[i] == a ? 0 : 1);
+      after.push_back(static_cast<int>(random() % 2));
+    }
+    const std::optional<double> whole = cost_by_definition(problem, devices), part = cost_by_definition(pair.problem, before);
+    for (std::size_t i = 0; i < pair.nodes.size(); ++i) devices[pair.nodes[i]] = after[i] == 0 ? a : b;
+    const std::optional<double> whole_after = cost_by_definition(problem, devices), part_after = cost_by_definition(pair.problem, after);
+    INFO("seed " << seed);
+    CHECK(whole_after.value() - whole.value() == part_after.value() - part.value());
   }
 }
 

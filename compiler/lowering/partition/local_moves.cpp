@@ -139,7 +139,7 @@ class Mover {
       changed_.clear();
       move(next.node, next.to);
       std::ranges::sort(changed_);
-      changed_.erase(std::ranges::unique(changed_).begin(), changed_.end());
+      changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
       for (int node : changed_) {
         if (!moved[node]) offer(node);
       }

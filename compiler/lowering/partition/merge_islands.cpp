@@ -48,7 +48,7 @@ Merged merge_islands(const Problem& problem) {
     if (value.producer != kNone) value.producer = result.merged[value.producer];
     for (int& reader : value.readers) reader = result.merged[reader];
     std::ranges::sort(value.readers);
-    value.readers.erase(std::ranges::unique(value.readers).begin(), value.readers.end());
+    value.readers.erase(std::unique(value.readers.begin(), value.readers.end()), value.readers.end());
     std::erase(value.readers, value.producer);
     if (!value.readers.empty() || !value.wanted.empty()) result.problem.values.push_back(std::move(value));
   }

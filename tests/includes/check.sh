@@ -15,6 +15,7 @@ forbid compiler 'codegen/|tools/|tests/' 'compiler/ may use targets/ only'
 forbid compiler/ir 'compiler/(frontend|ops|passes|select|lowering)/' 'compiler/ir/ is what all others stand on'
 forbid compiler/passes 'compiler/(select|lowering)/' 'passes know no machine: compiler/ir/ and compiler/ops/ only'
 forbid compiler/ops 'compiler/(select|lowering)/' 'operators see ops/kernel_query.h and ops/selected.h, and nothing of how machines compute'
+forbid compiler/lowering/partition 'compiler/(ir|frontend|ops|passes|select|lowering/([^p]|p[^a]))|targets/' 'partitioning sees costs and bytes, and nothing of what nodes compute'
 # What the compiler shares with the runtime: how values are computed, what planners and kernels agree on, types.
 shared='scalar/|contract/|(base|fn|heap|memory|strided_copy|types|unicode_case)\.hpp"|model\.h"'
 found="$(grep -rnE --include='*.h' --include='*.cpp' --include='*.inc' '^ *# *include *[<"](runtime_stub/)?onnxc/' compiler |

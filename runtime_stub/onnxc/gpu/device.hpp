@@ -65,18 +65,21 @@ ONNXC_DEVICE T reduce_block(T v, T identity, T* partial, Combine combine ONNXC_C
 class DeviceInUse {
  public:
   explicit DeviceInUse(int ordinal) noexcept : status_(current_device(before_)) {
-    if (!status_ && ordinal != before_) status_ = use_device(ordinal);
+    if (status_ || ordinal == before_) return;
+    status_ = use_device(ordinal);
+    changed_ = !status_;
   }
   DeviceInUse(const DeviceInUse&) = delete;
   DeviceInUse& operator=(const DeviceInUse&) = delete;
   ~DeviceInUse() {
-    if (before_ >= 0) (void)use_device(before_);
+    if (changed_) (void)use_device(before_);
   }
   Status status() const noexcept { return status_; }
 
  private:
   int before_ = -1;
   Status status_;
+  bool changed_ = false;
 };
 
 }  // namespace onnxc::gpu

@@ -19,7 +19,8 @@
 namespace onnxc::inline ONNXC_ISA::gpu::emulator {
 
 struct Settings {
-  /// 0: blocks one after the other, threads in order. Else both in an order of this seed's, three blocks at once.
+  /// 0: blocks one after the other, threads in order. Else both in an order of this seed's, three blocks at once. Three seeds
+  /// in a row choose in three manners.
   unsigned seed = 0;
   int workers = 1;                      ///< threads of this machine, which share the blocks
   int devices = 1;                      ///< GPUs that there seem to be

@@ -14,14 +14,14 @@ namespace emulator {
 inline void together(void* operand, void (*act)(void* const* operands), const Where& where) {
   Fiber* const me = self;
   Block& b = *me->home;
-  Warp& w = b.warps[static_cast<std::size_t>(me->number / 32)];
+  Warp& w = b.warp_of(*me);
   w.operands[me->number % 32] = operand;
   if (w.arrived == 0) w.where = where;
   else if (!same(w.where, where)) fail("lanes of a warp wait at different places", where);
   me->where = where;
   const int first = me->number / 32 * 32;
   for (int i = first; w.arrived == 0 && i < first + 32; ++i) {
-    if (b.fibers[static_cast<std::size_t>(i)].state == State::Done) fail("a lane waits for another of its warp, which has ended", where);
+    if (b.fiber(i).state == State::Done) fail("a lane waits for another of its warp, which has ended", where);
   }
   if (++w.arrived < 32) {
     me->state = State::InWarp;
@@ -30,9 +30,7 @@ inline void together(void* operand, void (*act)(void* const* operands), const Wh
   w.arrived = 0;
   act(w.operands);
   for (int i = first + 32; i-- > first;) {
-    if (i == me->number) continue;
-    b.fibers[static_cast<std::size_t>(i)].state = State::Ready;
-    b.ready.push_back(i);
+    if (i != me->number) b.make_ready(b.fiber(i));
   }
 }
 

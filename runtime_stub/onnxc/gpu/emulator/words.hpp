@@ -24,7 +24,7 @@ inline void sync_block(const char* file = __builtin_FILE(), int line = __builtin
   emulator::Block& b = *me->home;
   if (b.waiting > 0) {
     for (int i = 0; i < b.threads; ++i) {
-      const emulator::Fiber& other = b.fibers[static_cast<std::size_t>(i)];
+      const emulator::Fiber& other = b.fiber(i);
       if (other.state != emulator::State::InBlock) continue;
       if (!emulator::same(other.where, where)) emulator::fail("threads of a block wait at different places", where);
       break;
@@ -51,10 +51,10 @@ inline unsigned fetch_add(unsigned* p, unsigned v ONNXC_CALLER) {
   bool fenced = emulator::self->fenced_now;
   if (!fenced) {
     fenced = true;
-    for (int i = 0; i < b.threads; ++i) fenced = fenced && b.fibers[static_cast<std::size_t>(i)].fenced;
+    for (int i = 0; i < b.threads; ++i) fenced = fenced && b.fiber(i).fenced;
   }
   if (!fenced) emulator::fail("a ticket is drawn, and no fence() lies between it and what the block wrote", {file, line});
-  for (int i = 0; i < b.threads; ++i) b.fibers[static_cast<std::size_t>(i)].fenced = false;
+  for (int i = 0; i < b.threads; ++i) b.fiber(i).fenced = false;
   const unsigned ticket = __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
   emulator::may_pause();
   return ticket;

@@ -46,7 +46,7 @@ namespace onnxc::inline ONNXC_ISA::gpu {
 /// The combination of v over all lanes, in every lane, in an order that does not depend on time.
 template <class T, class Combine>
 ONNXC_DEVICE T reduce_warp(T v, Combine combine ONNXC_CALLER) {
-  ONNXC_UNROLL
+  ONNXC_UNROLL_DEVICE
   for (int mask = 16; mask > 0; mask /= 2) v = combine(v, shuffle_xor(v, mask ONNXC_SAME_CALLER));
   return v;
 }

@@ -5,10 +5,10 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 
-#define ONNXC_DEVICE    __device__ __forceinline__
-#define ONNXC_LAMBDA    __device__
-#define ONNXC_UNROLL    _Pragma("unroll")
-#define ONNXC_KEEP_LOOP _Pragma("unroll 1")
+#define ONNXC_DEVICE        __device__ __forceinline__
+#define ONNXC_LAMBDA        __device__
+#define ONNXC_UNROLL_DEVICE _Pragma("unroll")
+#define ONNXC_KEEP_LOOP     _Pragma("unroll 1")
 // Where a word was said, which only the emulator asks.
 #define ONNXC_CALLER
 #define ONNXC_SAME_CALLER
@@ -86,9 +86,9 @@ ONNXC_MMA(S8, "r", "m16n8k32.row.col.s32.s8.s8.s32")
 /// and t + 4 of column g of b, and columns 2t and 2t + 1 of rows g (c[0], c[1]) and g + 8 of c.
 template <class Kind, int M, int N>
 ONNXC_DEVICE void mma(typename Kind::Sum (&c)[M][N][4], const uint32_t (&a)[M][4], const uint32_t (&b)[N][2]) {
-  ONNXC_UNROLL
+  ONNXC_UNROLL_DEVICE
   for (int i = 0; i < M; ++i) {
-    ONNXC_UNROLL
+    ONNXC_UNROLL_DEVICE
     for (int j = 0; j < N; ++j) detail::mma_one(Kind{}, c[i][j], a[i], b[j]);
   }
 }

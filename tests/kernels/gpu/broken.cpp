@@ -197,6 +197,7 @@ struct SharedBeyond : Fields {
 template <int kFault>
 struct Ticket : Fields {
   void operator()(Shared& s) const {
+    for (int round = 0; round < 5; ++round) sync_block();  // blocks are at different places when they come to their tickets
     parts[block().x * kThreads + thread()] = 1;
     if (kFault != 1) fence();
     if (kFault != 2) sync_block();

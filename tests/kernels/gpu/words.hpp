@@ -156,31 +156,31 @@ struct Product {
     typename Kind::Sum sums[M][N][4];
     uint32_t left[M][4], right[N][2];
     const int g = lane() / 4, t = lane() % 4;
-    ONNXC_UNROLL
+    ONNXC_UNROLL_DEVICE
     for (int i = 0; i < M; ++i) {
-      ONNXC_UNROLL
+      ONNXC_UNROLL_DEVICE
       for (int r = 0; r < 4; ++r) left[i][r] = a[(16 * i + g + r % 2 * 8) * 8 + t + r / 2 * 4];
     }
-    ONNXC_UNROLL
+    ONNXC_UNROLL_DEVICE
     for (int j = 0; j < N; ++j) {
-      ONNXC_UNROLL
+      ONNXC_UNROLL_DEVICE
       for (int r = 0; r < 2; ++r) right[j][r] = b[(8 * j + g) * 8 + t + r * 4];
     }
     const auto at = [&](int i, int j, int r) { return (16 * i + g + r / 2 * 8) * 8 * N + 8 * j + 2 * t + r % 2; };
-    ONNXC_UNROLL
+    ONNXC_UNROLL_DEVICE
     for (int i = 0; i < M; ++i) {
-      ONNXC_UNROLL
+      ONNXC_UNROLL_DEVICE
       for (int j = 0; j < N; ++j) {
-        ONNXC_UNROLL
+        ONNXC_UNROLL_DEVICE
         for (int r = 0; r < 4; ++r) sums[i][j][r] = c[at(i, j, r)];
       }
     }
     mma<Kind>(sums, left, right);
-    ONNXC_UNROLL
+    ONNXC_UNROLL_DEVICE
     for (int i = 0; i < M; ++i) {
-      ONNXC_UNROLL
+      ONNXC_UNROLL_DEVICE
       for (int j = 0; j < N; ++j) {
-        ONNXC_UNROLL
+        ONNXC_UNROLL_DEVICE
         for (int r = 0; r < 4; ++r) c[at(i, j, r)] = sums[i][j][r];
       }
     }

@@ -69,21 +69,26 @@ inline Fiber* start(Block& b) {
   return &f;
 }
 
-/// The block whose thread goes on next, or null where none can. Late warps go on where nothing else does, one block's first.
+/// The block whose thread goes on next, or null where none can.
 inline Block* choose_block(Machine& m, Block& present) {
   if (m.stretch > 0) --m.stretch;
-  if ((!m.shuffled() || m.stretch > 0) && present.can_go_on()) return &present;
-  if (m.order == Order::Bursts) m.stretch = 1 << m.random.draw(10);
+  const bool stays = !m.shuffled() || (m.order == Order::Bursts && m.stretch > 0);
+  if (stays && present.can_go_on()) return &present;
   const int first = m.shuffled() ? static_cast<int>(m.random.draw(static_cast<uint32_t>(m.resident))) : 0;
   Block* late = nullptr;
   for (int i = 0; i < m.resident; ++i) {
     Block& b = m.blocks[(first + i) % m.resident];
     if (b.alive == 0) load_block(m, b);
-    if (b.alive == 0) continue;
+    if (b.alive == 0 || !b.can_go_on()) continue;
+    if (m.order == Order::Bursts) m.stretch = 1 << m.random.draw(16);
     if (b.others_can_go_on()) return &b;
-    if (late == nullptr && b.can_go_on()) late = &b;
+    if (late == nullptr) late = &b;
   }
-  return late != nullptr && present.can_go_on() ? &present : late;
+  // Late warps go on where nothing else does, that of one block for a while.
+  if (m.order != Order::LateWarps || late == nullptr) return late;
+  if (m.stretch > 0 && present.can_go_on()) return &present;
+  m.stretch = 1 << m.random.draw(16);
+  return late;
 }
 
 /// The thread of `b` that goes on next.

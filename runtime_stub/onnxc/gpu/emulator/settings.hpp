@@ -9,7 +9,7 @@
 
 #define ONNXC_DEVICE ONNXC_INLINE
 #define ONNXC_LAMBDA
-#define ONNXC_UNROLL
+#define ONNXC_UNROLL_DEVICE  // vec.hpp has ONNXC_UNROLL
 #define ONNXC_KEEP_LOOP
 // The file and line of a word in a kernel, as the last two parameters, which have them by default, and as arguments.
 #define ONNXC_CALLER      , [[maybe_unused]] const char *file = __builtin_FILE(), [[maybe_unused]] int line = __builtin_LINE()
@@ -52,8 +52,13 @@ inline bool same(const Where& a, const Where& b) { return a.line == b.line && (a
 /// The same numbers for the same seed.
 struct Random {
   uint32_t state = 1;
-  /// Of [0, n).
-  uint32_t draw(uint32_t n) { return ((state = state * 1664525u + 1013904223u) >> 8) % n; }
+  /// Of [0, n). A count, whose bits are mixed by the last steps of MurmurHash3.
+  uint32_t draw(uint32_t n) {
+    uint32_t bits = state += 0x9E3779B9u;
+    bits = (bits ^ bits >> 16) * 0x85EBCA6Bu;
+    bits = (bits ^ bits >> 13) * 0xC2B2AE35u;
+    return (bits ^ bits >> 16) % n;
+  }
 };
 
 }  // namespace onnxc::gpu::emulator

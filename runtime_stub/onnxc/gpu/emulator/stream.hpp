@@ -36,6 +36,20 @@ Status enqueue(Stream stream, Do work) {
   return {};
 }
 
+/// In any order, or counted z first: blocks that share work often differ in z alone, and meet then.
+inline std::vector<int> order_of_blocks(Index grid, unsigned seed) {
+  std::vector<int> order;
+  for (int x = 0; x < grid.x; ++x) {
+    for (int y = 0; y < grid.y; ++y) {
+      for (int z = 0; z < grid.z; ++z) order.push_back((z * grid.y + y) * grid.x + x);
+    }
+  }
+  Random random{seed * 2654435761u};
+  if (random.draw(2) == 0) return order;
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.draw(static_cast<uint32_t>(i))]);
+  return order;
+}
+
 template <class Kernel>
 void run_kernel(const Kernel& kernel, Index grid) {
   Run run{&kernel, nullptr, Kernel::kThreads, sizeof(typename Kernel::Shared), grid, {}};
@@ -43,12 +57,7 @@ void run_kernel(const Kernel& kernel, Index grid) {
     (*static_cast<const Kernel*>(k))(*reinterpret_cast<typename Kernel::Shared*>(shared));
   };
   const std::size_t count = static_cast<std::size_t>(grid.x) * static_cast<std::size_t>(grid.y) * static_cast<std::size_t>(grid.z);
-  if (settings().seed != 0) {
-    Random random{settings().seed};
-    run.order.resize(count);
-    for (std::size_t i = 0; i < count; ++i) run.order[i] = static_cast<int>(i);
-    for (std::size_t i = count; i > 1; --i) std::swap(run.order[i - 1], run.order[random.draw(static_cast<uint32_t>(i))]);
-  }
+  if (settings().seed != 0) run.order = order_of_blocks(grid, settings().seed);
   watch_accesses();
   const std::size_t workers = std::min(static_cast<std::size_t>(std::max(settings().workers, 1)), count);
   std::vector<std::thread> others;

@@ -52,6 +52,7 @@ struct Block {
   std::vector<int> order;              ///< in which threads begin
   std::vector<int> ready, late_ready;  ///< threads that waited, and can go on; those of the late warp
   int late = -1;                       ///< a warp that goes on only when no other can, or none; its threads begin last
+  bool held = false;                   ///< it goes on only when no other block can
   std::byte* stacks = nullptr;
   std::byte* shared_end = nullptr;  ///< a page that cannot be touched begins here
   std::size_t shared_bytes = 0;
@@ -95,6 +96,7 @@ struct Machine {
   Order order = Order::AsTheyCome;
   int resident = 1;
   int stretch = 0;  ///< how many times threads of the same block still go on, in bursts
+  bool in_late_warp = false;
   Random random;
   Index grid;
   const int* block_order = nullptr;

@@ -21,6 +21,7 @@ inline void load_block(Machine& m, Block& b) {
   b.ready.clear();
   b.late_ready.clear();
   b.late = -1;
+  b.held = false;
   b.unstarted = b.waiting = 0;
   b.alive = b.threads;
   for (int t = 0; t < b.threads; ++t) {
@@ -72,23 +73,29 @@ inline Fiber* start(Block& b) {
 /// The block whose thread goes on next, or null where none can.
 inline Block* choose_block(Machine& m, Block& present) {
   if (m.stretch > 0) --m.stretch;
-  const bool stays = !m.shuffled() || (m.order == Order::Bursts && m.stretch > 0);
+  const bool stays = !m.shuffled() || (m.order == Order::Bursts && m.stretch > 0 && !present.held);
   if (stays && present.can_go_on()) return &present;
+  if (m.order == Order::Bursts) m.stretch = 1 << m.random.draw(12);
   const int first = m.shuffled() ? static_cast<int>(m.random.draw(static_cast<uint32_t>(m.resident))) : 0;
-  Block* late = nullptr;
+  Block *late = nullptr, *held = nullptr;
   for (int i = 0; i < m.resident; ++i) {
     Block& b = m.blocks[(first + i) % m.resident];
     if (b.alive == 0) load_block(m, b);
     if (b.alive == 0 || !b.can_go_on()) continue;
-    if (m.order == Order::Bursts) m.stretch = 1 << m.random.draw(16);
-    if (b.others_can_go_on()) return &b;
-    if (late == nullptr) late = &b;
+    if (b.held) {
+      held = &b;
+    } else if (b.others_can_go_on()) {
+      m.in_late_warp = false;
+      return &b;
+    } else {
+      late = &b;
+    }
   }
-  // Late warps go on where nothing else does, that of one block for a while.
-  if (m.order != Order::LateWarps || late == nullptr) return late;
-  if (m.stretch > 0 && present.can_go_on()) return &present;
-  m.stretch = 1 << m.random.draw(16);
-  return late;
+  if (late == nullptr) return held;
+  // Late warps go on where nothing else does: one of them until the rest of its block can, then any, or that again.
+  const bool again = !present.held && present.can_go_on() && (m.in_late_warp || m.random.draw(2) == 0);
+  m.in_late_warp = true;
+  return again ? &present : late;
 }
 
 /// The thread of `b` that goes on next.
@@ -208,6 +215,7 @@ inline void run_blocks(const Run& run, std::size_t first, std::size_t last) {
   m.resident = m.shuffled() ? Machine::kResident : 1;
   m.random.state = settings().seed * 2654435761u + static_cast<uint32_t>(first);
   m.stretch = 0;
+  m.in_late_warp = false;
   m.outside = {};
   for (Block& b : m.blocks) {
     b.threads = run.threads;

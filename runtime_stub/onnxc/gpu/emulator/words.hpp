@@ -56,6 +56,8 @@ inline unsigned fetch_add(unsigned* p, unsigned v ONNXC_CALLER) {
   if (!fenced) emulator::fail("a ticket is drawn, and no fence() lies between it and what the block wrote", {file, line});
   for (int i = 0; i < b.threads; ++i) b.fiber(i).fenced = false;
   const unsigned ticket = __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
+  // What it stands for may not be written yet, if a barrier is missing: then others must come before it is.
+  b.held = emulator::machine->shuffled() && emulator::machine->random.draw(2) == 0;
   emulator::may_pause();
   return ticket;
 }

@@ -13,7 +13,11 @@
 namespace onnxc::inline ONNXC_ISA::gpu::emulator {
 
 inline constexpr int kMaxThreads = 1024;
-inline constexpr std::size_t kPage = 4096, kSharedBytes = 228 << 10;
+inline constexpr std::size_t kLargestPage = 64 << 10, kSharedBytes = 256 << 10;  // as much as any GPU has, and whole pages
+inline std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 enum class State : unsigned char { Unstarted, Ready, InWarp, InBlock, Done };
 
@@ -90,7 +94,8 @@ inline Order order_of(unsigned seed) { return seed == 0 ? Order::AsTheyCome : st
 /// What one thread of this machine runs blocks with.
 struct Machine {
   static constexpr int kResident = 3;
-  static constexpr std::size_t kStacks = kMaxThreads * kStackBytes, kShared = kSharedBytes + kPage, kAll = kResident * (kStacks + kShared);
+  static constexpr std::size_t kStacks = kMaxThreads * kStackBytes, kShared = kSharedBytes + kLargestPage,
+                               kAll = kResident * (kStacks + kShared);
   Block blocks[kResident];
   Context outside;
   Order order = Order::AsTheyCome;
@@ -114,7 +119,7 @@ struct Machine {
     for (int i = 0; i < kResident; ++i, shared += kShared) {
       blocks[i].stacks = memory + static_cast<std::size_t>(i) * kStacks;
       blocks[i].shared_end = shared + kSharedBytes;
-      mprotect(blocks[i].shared_end, kPage, PROT_NONE);
+      mprotect(blocks[i].shared_end, page_bytes(), PROT_NONE);
     }
   }
   Machine(const Machine&) = delete;

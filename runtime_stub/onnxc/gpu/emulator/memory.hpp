@@ -24,7 +24,7 @@ constexpr std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes
 /// Where what belongs to an allocation is noted.
 inline std::byte* begin_of(void* p) {
   const auto at = reinterpret_cast<std::uintptr_t>(p);
-  return static_cast<std::byte*>(p) - at % kPage - 2 * kPage;
+  return static_cast<std::byte*>(p) - at % page_bytes() - 2 * page_bytes();
 }
 
 }  // namespace emulator
@@ -39,16 +39,16 @@ inline Status allocate(void*& p, std::size_t bytes) noexcept {
     bytes_in_use().fetch_sub(bytes);
     return none;
   }
-  const std::size_t pages = rounded(bytes, kPage);
-  std::byte* const begin = map_memory(pages + 3 * kPage);
+  const std::size_t pages = rounded(bytes, page_bytes());
+  std::byte* const begin = map_memory(pages + 3 * page_bytes());
   if (begin == nullptr) {
     bytes_in_use().fetch_sub(bytes);
     return none;
   }
   std::memcpy(begin, &bytes, sizeof(bytes));
-  std::byte* const first = begin + 2 * kPage;
-  mprotect(first - kPage, kPage, PROT_NONE);
-  mprotect(first + pages, kPage, PROT_NONE);
+  std::byte* const first = begin + 2 * page_bytes();
+  mprotect(first - page_bytes(), page_bytes(), PROT_NONE);
+  mprotect(first + pages, page_bytes(), PROT_NONE);
   std::memset(first, 0xFF, pages);
   p = first + (pages - rounded(bytes, 16));
   return {};
@@ -64,7 +64,7 @@ inline void release(void* p) noexcept {
     if (static_cast<const std::byte*>(p)[i] != std::byte{0xFF})
       fail("a store beyond an allocation, which was released now", {"the emulator", 0});
   }
-  munmap(begin, rounded(bytes, kPage) + 3 * kPage);
+  munmap(begin, rounded(bytes, page_bytes()) + 3 * page_bytes());
   bytes_in_use().fetch_sub(bytes);
 }
 

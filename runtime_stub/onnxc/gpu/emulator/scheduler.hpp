@@ -62,7 +62,7 @@ inline Fiber* start(Block& b) {
   const auto number = static_cast<std::size_t>(f.number);
   std::byte* const stack = b.stacks + number * kStackBytes;
   if (!f.guarded) {
-    mprotect(stack, kPage, PROT_NONE);
+    mprotect(stack, page_bytes(), PROT_NONE);
     f.guarded = true;
   }
   // Stacks begin at different cache lines of their pages, or those of a warp would share a few sets of the cache.

@@ -15,7 +15,8 @@ namespace onnxc {
 struct [[nodiscard]] Status {
   int32_t code = ONNXC_OK;
   /// With ONNXC_BAD_DIMENSION: what the unit requires of which extents, or null. Each kFound in it stands for one of
-  /// `found`, in order.
+  /// `found`, in order. With ONNXC_DEVICE_FAILED: the words of the GPU's driver. With ONNXC_OUT_OF_MEMORY: null, or
+  /// whose memory.
   const char* what = nullptr;
   int64_t found[2] = {};
 
@@ -37,6 +38,7 @@ constexpr const char* describe(Status status) noexcept {
     case ONNXC_NULL_POINTER: return "a pointer is null";
     case ONNXC_OUT_OF_MEMORY: return "out of memory";
     case ONNXC_BAD_VALUE: return "no result is defined for this data";
+    case ONNXC_DEVICE_FAILED: return "the GPU failed";
   }
   return "unknown status";
 }

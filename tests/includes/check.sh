@@ -28,7 +28,7 @@ forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CL
 found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -vE '^(compiler/frontend|tools/(compress|model|quantize))/')"
 [ -z "$found" ] || { echo "ONNX's headers are for compiler/frontend, and for commands that write models:"; echo "$found" | sed 's/^/  /'; status=1; }
 # What interfaces show is the same for all machines; all else of the runtime is named by the instruction set. See isa.hpp.
-found="$(grep -rnE '^namespace onnxc(::[a-z_]+)* [{]' runtime_stub --include='*.hpp' | grep -vE '^runtime_stub/onnxc/(base|types|threads|memory|shared_executor)\.hpp:')"
+found="$(grep -rnE '^namespace onnxc(::[a-z_]+)* [{]' runtime_stub --include='*.hpp' | grep -vE '^runtime_stub/onnxc/(base|types|threads|memory|shared_executor|gpu/interface)\.hpp:')"
 [ -z "$found" ] || { echo "runtime headers open 'namespace onnxc::inline ONNXC_ISA':"; echo "$found" | sed 's/^/  /'; status=1; }
 [ $status -ne 0 ] || echo "includes point one way"
 exit $status

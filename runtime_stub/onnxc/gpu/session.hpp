@@ -1,0 +1,300 @@
+// What the session of an emitted unit stands on: memory of one GPU, with the weights in it, and graphs.
+//
+// A unit tells of itself by `Unit`. Its `enqueue` states all work of a run on a stream, waits for nothing and allocates
+// nothing, so that a graph can be made of it, of the session's or of its caller's own. A session keeps graphs for the last
+// eight sets of sizes. What it sees for the first time it enqueues without one, since a graph costs as much as some runs.
+//
+//   memory that stays: | weights | words |        that grows with sizes: | arena | inputs | outputs |
+//
+//   run:  inputs → staging │ copy in, steps, copy out, status: one graph │ staging → outputs
+#pragma once
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "queue.hpp"
+
+namespace onnxc::inline ONNXC_ISA::gpu {
+
+struct Unit {
+  int inputs = 0, outputs = 0, symbols = 0;  ///< how many
+  std::span<const std::byte> weights;        ///< what is copied to the device once
+  std::size_t words = 1;                     ///< of DeviceMemory; the first is the status
+  bool can_capture = true;                   ///< no step needs the host
+  /// Bytes of each input and output, and of the arena, at these symbols.
+  Status (*sizes)(const int64_t* symbols, std::size_t* inputs, std::size_t* outputs, std::size_t& arena) noexcept = nullptr;
+  /// All pointers but `symbols` are on the device.
+  Status (*enqueue)(const int64_t* symbols, const void* const* inputs, void* const* outputs, const DeviceMemory& memory,
+                    Stream stream) noexcept = nullptr;
+};
+
+/// One run at a time; any number of sessions, on any threads.
+class Session {
+ public:
+  static constexpr int kGraphs = 8;
+
+  /// The unit must outlive the session.
+  explicit Session(const Unit& unit) noexcept : unit_(unit) {}
+  explicit Session(const Unit&&) = delete;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { close(); }
+
+  /// Takes memory and copies the weights. Where sizes are constant, all memory, and the graph is made.
+  Status open(const DeviceOptions& options = {}) noexcept {
+    close();
+    options_ = options;
+    const Status s = take();
+    if (s) close();
+    return s;
+  }
+
+  /// Waits for the results. `inputs` and `outputs` are the caller's elements, as many bytes as the unit's `sizes` tell.
+  Status run(const int64_t* symbols, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
+    if (stay_ == nullptr) return {ONNXC_DEVICE_FAILED, "the session is not open"};
+    if (static_cast<int>(inputs.size()) != unit_.inputs || static_cast<int>(outputs.size()) != unit_.outputs) return {ONNXC_WRONG_SIZE};
+    const DeviceInUse device(options_.ordinal);
+    if (const Status s = device.status()) return s;
+    Sizes* sizes = nullptr;
+    bool seen = false;
+    Status s = find(symbols, sizes, seen);
+    if (!s) s = make_room(*sizes);
+    if (!s && seen && unit_.can_capture && !sizes->graph.ready()) s = capture(*sizes);
+    if (!s) s = run(*sizes, inputs, outputs);
+    return s;
+  }
+
+  /// Gives all memory back. A session that is closed may be opened again.
+  void close() noexcept {
+    if (stream_ != nullptr) (void)finish(stream_);
+    for (Sizes& sizes : sizes_) {
+      sizes.graph.reset();
+      sizes.used = 0;
+    }
+    release(stay_);
+    release(grow_);
+    release_host(staging_);
+    release_host(status_);
+    if (stream_ != options_.stream && stream_ != nullptr) close_stream(stream_);
+    stay_ = grow_ = staging_ = status_ = nullptr;
+    stream_ = nullptr;
+    grow_bytes_ = staging_bytes_ = 0;
+  }
+
+  Stream stream() const noexcept { return stream_; }
+
+ private:
+  /// An input or output.
+  struct Place {
+    std::size_t bytes = 0, on_device = 0, in_staging = 0;
+  };
+  /// What is known of a run with these symbols.
+  struct Sizes {
+    std::unique_ptr<int64_t[]> symbols;
+    std::unique_ptr<Place[]> places;  ///< inputs, then outputs
+    std::size_t device_bytes = 0, staging_bytes = 0;
+    Graph graph;
+    uint64_t used = 0;  ///< when it was used last; 0: never
+  };
+
+  static std::size_t room(std::size_t& total, std::size_t bytes) noexcept {
+    const std::size_t at = total;
+    total += (bytes + 255) / 256 * 256;
+    return at;
+  }
+  std::byte* stay(std::size_t offset) const noexcept { return static_cast<std::byte*>(stay_) + offset; }
+  std::byte* grow(std::size_t offset) const noexcept { return static_cast<std::byte*>(grow_) + offset; }
+  std::byte* staging(std::size_t offset) const noexcept { return static_cast<std::byte*>(staging_) + offset; }
+  unsigned* words() const noexcept { return reinterpret_cast<unsigned*>(stay(words_at_)); }
+
+  Status allocate_host(void*& p, std::size_t bytes) noexcept {
+    if (options_.pinned) return allocate_pinned(p, bytes);
+    p = ::operator new(bytes, std::nothrow);
+    return p != nullptr ? Status{} : Status{ONNXC_OUT_OF_MEMORY};
+  }
+  void release_host(void* p) noexcept {
+    if (p == nullptr) return;
+    if (options_.pinned) release_pinned(p);
+    else ::operator delete(p);
+  }
+
+  Status take() noexcept {
+    const DeviceInUse device(options_.ordinal);
+    if (const Status s = device.status()) return s;
+    const auto tensors = static_cast<std::size_t>(unit_.inputs + unit_.outputs);
+    pointers_.reset(new (std::nothrow) void*[tensors]);
+    bytes_.reset(new (std::nothrow) std::size_t[tensors]);
+    if (pointers_ == nullptr || bytes_ == nullptr) return {ONNXC_OUT_OF_MEMORY};
+    stream_ = options_.stream;
+    if (stream_ == nullptr) {
+      if (const Status s = open_stream(stream_)) return s;
+    }
+    std::size_t total = 0;
+    const std::size_t weights = room(total, unit_.weights.size());
+    words_at_ = room(total, unit_.words * sizeof(unsigned));
+    if (const Status s = allocate(stay_, total)) return s;
+    if (const Status s = allocate_host(status_, sizeof(unsigned))) return s;
+    if (const Status s = to_device(stream_, stay(weights), unit_.weights.data(), unit_.weights.size())) return s;
+    if (const Status s = clear(stream_, words(), unit_.words * sizeof(unsigned))) return s;
+    if (const Status s = finish(stream_)) return s;
+    if (unit_.symbols > 0) return {};
+    Sizes* sizes = nullptr;
+    bool seen = false;
+    if (const Status s = find(nullptr, sizes, seen)) return s;
+    if (const Status s = make_room(*sizes)) return s;
+    return unit_.can_capture ? capture(*sizes) : Status{};
+  }
+
+  /// What is known of these symbols; else what was used least recently makes way for it.
+  Status find(const int64_t* symbols, Sizes*& to, bool& seen) noexcept {
+    const auto n = static_cast<std::size_t>(unit_.symbols);
+    Sizes* oldest = &sizes_[0];
+    for (Sizes& sizes : sizes_) {
+      if (sizes.used != 0 && (n == 0 || std::memcmp(sizes.symbols.get(), symbols, n * sizeof(int64_t)) == 0)) {
+        sizes.used = ++time_;
+        to = &sizes;
+        seen = true;
+        return {};
+      }
+      if (sizes.used < oldest->used) oldest = &sizes;
+    }
+    oldest->used = 0;
+    oldest->graph.reset();
+    if (const Status s = measure(symbols, *oldest)) return s;
+    oldest->used = ++time_;
+    to = oldest;
+    seen = n == 0;
+    return {};
+  }
+
+  Status measure(const int64_t* symbols, Sizes& to) noexcept {
+    const int tensors = unit_.inputs + unit_.outputs;
+    const auto n = static_cast<std::size_t>(unit_.symbols);
+    if (to.places == nullptr) {
+      to.symbols.reset(new (std::nothrow) int64_t[n]);
+      to.places.reset(new (std::nothrow) Place[static_cast<std::size_t>(tensors)]);
+      if (to.symbols == nullptr || to.places == nullptr) {
+        to.places = nullptr;
+        return {ONNXC_OUT_OF_MEMORY};
+      }
+    }
+    std::size_t arena = 0;
+    if (const Status s = unit_.sizes(symbols, bytes_.get(), bytes_.get() + unit_.inputs, arena)) return s;
+    if (n > 0) std::memcpy(to.symbols.get(), symbols, n * sizeof(int64_t));
+    to.device_bytes = to.staging_bytes = 0;
+    room(to.device_bytes, arena);
+    for (int i = 0; i < tensors; ++i) {
+      const std::size_t bytes = bytes_[static_cast<std::size_t>(i)];
+      to.places[static_cast<std::size_t>(i)] = {bytes, room(to.device_bytes, bytes), room(to.staging_bytes, bytes)};
+    }
+    return {};
+  }
+
+  /// Memory for these sizes. Graphs know where it lay, so all end with the memory that was there.
+  Status make_room(const Sizes& sizes) noexcept {
+    if (sizes.device_bytes > grow_bytes_) {
+      forget_memory();
+      if (const Status s = allocate(grow_, sizes.device_bytes)) return s;
+      grow_bytes_ = sizes.device_bytes;
+    }
+    if (options_.pinned && sizes.staging_bytes > staging_bytes_) {
+      forget_graphs();
+      release_host(staging_);
+      staging_ = nullptr;
+      staging_bytes_ = 0;
+      if (const Status s = allocate_host(staging_, sizes.staging_bytes)) return s;
+      staging_bytes_ = sizes.staging_bytes;
+    }
+    return {};
+  }
+  void forget_graphs() noexcept {
+    for (Sizes& sizes : sizes_) sizes.graph.reset();
+  }
+  void forget_memory() noexcept {
+    forget_graphs();
+    release(grow_);
+    grow_ = nullptr;
+    grow_bytes_ = 0;
+  }
+
+  Status capture(Sizes& sizes) noexcept {
+    if (const Status s = sizes.graph.begin(stream_)) return s;
+    const Status enqueued = enqueue(sizes);
+    const Status ended = sizes.graph.end(stream_);
+    if (!enqueued) return ended;
+    sizes.graph.reset();
+    return enqueued;
+  }
+
+  /// What a graph is made of.
+  Status enqueue(const Sizes& sizes) noexcept {
+    if (options_.pinned) {
+      for (int i = 0; i < unit_.inputs; ++i) {
+        const Place& p = sizes.places[static_cast<std::size_t>(i)];
+        if (const Status s = to_device(stream_, grow(p.on_device), staging(p.in_staging), p.bytes)) return s;
+      }
+    }
+    for (int i = 0; i < unit_.inputs + unit_.outputs; ++i) {
+      pointers_[static_cast<std::size_t>(i)] = grow(sizes.places[static_cast<std::size_t>(i)].on_device);
+    }
+    const DeviceMemory memory{grow(0), stay(0), words()};
+    if (const Status s = unit_.enqueue(sizes.symbols.get(), pointers_.get(), pointers_.get() + unit_.inputs, memory, stream_)) return s;
+    if (!options_.pinned) return {};
+    for (int i = unit_.inputs; i < unit_.inputs + unit_.outputs; ++i) {
+      const Place& p = sizes.places[static_cast<std::size_t>(i)];
+      if (const Status s = to_host(stream_, staging(p.in_staging), grow(p.on_device), p.bytes)) return s;
+    }
+    return enqueue_status();
+  }
+  Status enqueue_status() noexcept {
+    if (const Status s = to_host(stream_, status_, words(), sizeof(unsigned))) return s;
+    return clear(stream_, words(), sizeof(unsigned));
+  }
+
+  Status run(Sizes& sizes, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
+    const Status refused = enqueue_run(sizes, inputs, outputs);
+    const Status finished = finish(stream_);
+    if (refused || finished) {
+      // Tickets may be half drawn.
+      if (!finished && !clear(stream_, words(), unit_.words * sizeof(unsigned))) (void)finish(stream_);
+      return refused ? refused : finished;
+    }
+    unsigned code = 0;
+    std::memcpy(&code, status_, sizeof(code));
+    if (code != 0) return {static_cast<int32_t>(code)};
+    for (std::size_t i = 0; options_.pinned && i < outputs.size(); ++i) {
+      const Place& p = sizes.places[inputs.size() + i];
+      if (p.bytes > 0) std::memcpy(outputs[i], staging(p.in_staging), p.bytes);
+    }
+    return {};
+  }
+
+  Status enqueue_run(Sizes& sizes, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Place& p = sizes.places[i];
+      if (p.bytes == 0) continue;
+      if (options_.pinned) std::memcpy(staging(p.in_staging), inputs[i], p.bytes);
+      else if (const Status s = to_device(stream_, grow(p.on_device), inputs[i], p.bytes)) return s;
+    }
+    if (const Status s = sizes.graph.ready() ? sizes.graph.launch(stream_) : enqueue(sizes)) return s;
+    if (options_.pinned) return {};
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Place& p = sizes.places[inputs.size() + i];
+      if (const Status s = to_host(stream_, outputs[i], grow(p.on_device), p.bytes)) return s;
+    }
+    return enqueue_status();
+  }
+
+  const Unit& unit_;
+  DeviceOptions options_;
+  Stream stream_ = nullptr;
+  void *stay_ = nullptr, *grow_ = nullptr, *staging_ = nullptr, *status_ = nullptr;
+  std::size_t words_at_ = 0, grow_bytes_ = 0, staging_bytes_ = 0;
+  std::unique_ptr<void*[]> pointers_;
+  std::unique_ptr<std::size_t[]> bytes_;
+  Sizes sizes_[kGraphs];
+  uint64_t time_ = 0;
+};
+
+}  // namespace onnxc::gpu

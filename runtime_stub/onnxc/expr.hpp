@@ -31,14 +31,14 @@ template <class T>
 struct Rows {
   const T* data;
   int64_t stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[col]: bias, a value for each channel.
 template <class T>
 struct PerCol {
   const T* data;
-  ONNXC_INLINE const T* at(int64_t, int64_t col) const { return data + col; }
+  ONNXC_BOTH const T* at(int64_t, int64_t col) const { return data + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row / period * stride]: a value for each row (period 1, stride 1).
@@ -46,7 +46,7 @@ template <class T>
 struct PerRow {
   const T* data;
   int64_t period = 1, stride = 1;
-  ONNXC_INLINE const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
   static constexpr bool varies_by_col = false;
 };
 /// operand(row, col) = data[row / period * stride + col]: a value for each image and channel (squeeze-and-excite).
@@ -54,7 +54,7 @@ template <class T>
 struct PerGroup {
   const T* data;
   int64_t period, stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row % period * stride + col]: a matrix repeated down the rows (a bias of [S, N] under [B, S, N]).
@@ -62,14 +62,14 @@ template <class T>
 struct Repeat {
   const T* data;
   int64_t period, stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// One value for all.
 template <class T>
 struct Single {
   const T* data;
-  ONNXC_INLINE const T* at(int64_t, int64_t) const { return data; }
+  ONNXC_BOTH const T* at(int64_t, int64_t) const { return data; }
   static constexpr bool varies_by_col = false;
 };
 
@@ -81,7 +81,7 @@ template <class Expr>
 struct Epilogue<Expr> {
   static constexpr bool kReads = false;
   template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&&) const {
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&&) const {
     return Expr::apply(lanes, acc);
   }
 };
@@ -90,7 +90,7 @@ struct Epilogue<Expr, A> {
   static constexpr bool kReads = true;
   A a;
   template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a));
   }
 };
@@ -100,7 +100,7 @@ struct Epilogue<Expr, A, B> {
   A a;
   B b;
   template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b));
   }
 };
@@ -111,7 +111,7 @@ struct Epilogue<Expr, A, B, C> {
   B b;
   C c;
   template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c));
   }
 };
@@ -123,7 +123,7 @@ struct Epilogue<Expr, A, B, C, D> {
   C c;
   D d;
   template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
   }
 };
@@ -131,7 +131,7 @@ struct Epilogue<Expr, A, B, C, D> {
 /// The epilogue that changes nothing.
 struct Keep {
   template <class L, class V>
-  static ONNXC_INLINE V apply(L, V acc) {
+  static ONNXC_BOTH V apply(L, V acc) {
     return acc;
   }
 };

@@ -13,6 +13,15 @@
 #define ONNXC_INLINE        inline __attribute__((always_inline))
 #define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
 
+// For functions of both sides of a GPU: ONNXC_INLINE is for the host alone, since vectors are errors in device code.
+#if defined(__CUDACC__)
+#define ONNXC_BOTH     __host__ __device__ __forceinline__
+#define ONNXC_ANYWHERE __host__ __device__
+#else
+#define ONNXC_BOTH ONNXC_INLINE
+#define ONNXC_ANYWHERE
+#endif
+
 // A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
 // that would spend much of a short row on decisions.
 #if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)

@@ -53,7 +53,8 @@ ONNXC_INLINE Packed<T> load_packed(const T* p) {
   if constexpr (kPackedBytes<T> < 16) {
     typename Of::Word word;
     __builtin_memcpy(&word, p, sizeof word);
-    return (Packed<T>)typename Of::Words{word};
+    if constexpr (kPackedBytes<T> == 4) return (Packed<T>)typename Of::Words{word, 0, 0, 0};
+    else return (Packed<T>)typename Of::Words{word, 0};
   } else {
     return *reinterpret_cast<const typename Of::Anywhere*>(p);
   }

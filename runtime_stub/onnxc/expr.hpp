@@ -16,6 +16,13 @@
 #pragma once
 #include "base.hpp"
 
+// Before a template of both sides of a GPU whose expression, or other part, may be the host's alone: nvcc then does not ask.
+#if defined(__CUDACC__)
+#define ONNXC_EITHER _Pragma("nv_exec_check_disable")
+#else
+#define ONNXC_EITHER
+#endif
+
 namespace onnxc::inline ONNXC_ISA {
 
 /// Makes the constants of an expression when it runs on single values.
@@ -80,7 +87,7 @@ struct Epilogue;
 template <class Expr>
 struct Epilogue<Expr> {
   static constexpr bool kReads = false;
-  template <class L, class V, class Load>
+  ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&&) const {
     return Expr::apply(lanes, acc);
   }
@@ -89,7 +96,7 @@ template <class Expr, class A>
 struct Epilogue<Expr, A> {
   static constexpr bool kReads = true;
   A a;
-  template <class L, class V, class Load>
+  ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a));
   }
@@ -99,7 +106,7 @@ struct Epilogue<Expr, A, B> {
   static constexpr bool kReads = true;
   A a;
   B b;
-  template <class L, class V, class Load>
+  ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b));
   }
@@ -110,7 +117,7 @@ struct Epilogue<Expr, A, B, C> {
   A a;
   B b;
   C c;
-  template <class L, class V, class Load>
+  ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c));
   }
@@ -122,7 +129,7 @@ struct Epilogue<Expr, A, B, C, D> {
   B b;
   C c;
   D d;
-  template <class L, class V, class Load>
+  ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
   }

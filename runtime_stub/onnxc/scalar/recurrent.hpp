@@ -12,6 +12,7 @@
 // reads it. h and c [directions, batch, hidden] hold the state: the initial one before, the last one after; of a sequence
 // of length 0 zeros, as ONNX Runtime has them where ONNX is silent. A sequence that runs backward starts at its own last step.
 #pragma once
+#include "../expr.hpp"
 #include "../fn.hpp"
 
 namespace onnxc::inline ONNXC_ISA::scalar {
@@ -96,7 +97,7 @@ namespace detail {
 
 /// For every direction and step, calls before(d, step), then row(d, b, row of x) for each sequence b that is not over,
 /// between(d), and then last_row(d, b, row of x) for each. Then h of the step is copied to y.
-template <int Gates, class T, class Before, class Row, class Between, class LastRow>
+ONNXC_EITHER template <int Gates, class T, class Before, class Row, class Between, class LastRow>
 ONNXC_ANYWHERE void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row,
                                   Between between, LastRow last_row) {
   const int64_t width = Gates * p.hidden;
@@ -147,7 +148,7 @@ ONNXC_ANYWHERE void clear_empty(T* state, const int32_t* lengths, const Recurren
 }
 
 /// f(bounded x) in place.
-template <class Math, class T>
+ONNXC_EITHER template <class Math, class T>
 ONNXC_ANYWHERE void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
   for (int64_t i = 0; clip > 0 && i < n; ++i) x[i] = fn::clip(x[i], static_cast<T>(-clip), static_cast<T>(clip));
   Math::activate(f, x, n);
@@ -157,7 +158,7 @@ ONNXC_ANYWHERE void gate(const ActivationParams& f, T* x, int64_t n, double clip
 
 /// r: a pointer, or what Math::product reads and what moves on as a pointer does. gates: room for batch * hidden
 /// values. initial_h and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
 ONNXC_ANYWHERE void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
@@ -176,7 +177,7 @@ ONNXC_ANYWHERE void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, 
 
 /// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where
 /// linear_before_reset. bias, initial_h and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
 ONNXC_ANYWHERE void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates,
                         RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
@@ -209,7 +210,7 @@ ONNXC_ANYWHERE void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] are those of i, o, f. peepholes,
 /// initial_h, initial_c and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
 ONNXC_ANYWHERE void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c,
                          const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;

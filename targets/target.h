@@ -36,6 +36,9 @@ std::optional<Target> find_target(std::string_view name);
 /// The names, for --help and error messages.
 std::span<const std::string_view> target_names();
 
+/// Where a kernel can run. `Any`: a function for both, of which a thread of a GPU computes one share.
+enum class Device { Cpu, Gpu, Any };
+
 /// One row of the catalogue: a kernel and its cost.
 ///
 /// Costs are in nanoseconds on one core of the machine that `provenance` names. Only ratios between rows matter.
@@ -50,6 +53,8 @@ struct Kernel {
   /// has fewer multiplications, and errors relative to the largest of these values. Or it rounds operands relative to
   /// the largest of their neighbours, with the same consequences.
   bool mixes = false;
+  Device device = Device::Cpu;
+  bool divisible = false;  ///< takes onnxc::Share as its last argument, which only GPUs pass
   double per_call = 0, per_mac = 0, per_byte = 0;
   std::string_view provenance;  ///< the machine and date of the costs, or `unmeasured`
 

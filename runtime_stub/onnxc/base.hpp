@@ -21,7 +21,7 @@ struct [[nodiscard]] Status {
   int64_t found[2] = {};
 
   static constexpr char kFound = '\1';  // no text of a unit holds a control character otherwise
-  ONNXC_INLINE constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
+  ONNXC_BOTH constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
   constexpr bool operator==(const Status& other) const noexcept { return code == other.code; }
 };
 
@@ -214,11 +214,11 @@ constexpr std::size_t size_of(int64_t bytes) noexcept {
 constexpr int64_t aligned(int64_t bytes) noexcept { return bytes > 0 ? (bytes + 63) / 64 * 64 : 0; }
 
 template <class T>
-ONNXC_INLINE T* at(std::byte* arena, std::size_t offset) noexcept {
+ONNXC_BOTH T* at(std::byte* arena, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(arena + offset);
 }
 template <class T>
-ONNXC_INLINE const T* at(const std::byte* weights, std::size_t offset) noexcept {
+ONNXC_BOTH const T* at(const std::byte* weights, std::size_t offset) noexcept {
   return reinterpret_cast<const T*>(weights + offset);
 }
 

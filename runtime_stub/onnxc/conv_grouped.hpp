@@ -23,7 +23,7 @@ namespace detail {
 /// x with channel `i` of each group of GC lanes in all lanes of the group.
 template <int GC, int i, std::size_t... lane>
 ONNXC_INLINE Vec channel_of_groups(Vec x, std::index_sequence<lane...>) {
-  return Vec::from_raw(__builtin_shufflevector(x.raw(), x.raw(), (static_cast<int>(lane) / GC * GC + i)...));
+  return Vec::from_raw(shuffle<(static_cast<int>(lane) / GC * GC + i)...>(x.raw(), x.raw()));
 }
 
 /// Computes kPixels neighbours from column ox on. Edge: some taps lie outside of the image, or count < kPixels.

@@ -16,6 +16,13 @@
 #pragma once
 #include "base.hpp"
 
+// Before a template of both sides of a GPU whose expression, or other part, may be the host's alone: nvcc then does not ask.
+#if defined(__CUDACC__)
+#define ONNXC_EITHER _Pragma("nv_exec_check_disable")
+#else
+#define ONNXC_EITHER
+#endif
+
 namespace onnxc::inline ONNXC_ISA {
 
 /// Makes the constants of an expression when it runs on single values.
@@ -31,14 +38,14 @@ template <class T>
 struct Rows {
   const T* data;
   int64_t stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[col]: bias, a value for each channel.
 template <class T>
 struct PerCol {
   const T* data;
-  ONNXC_INLINE const T* at(int64_t, int64_t col) const { return data + col; }
+  ONNXC_BOTH const T* at(int64_t, int64_t col) const { return data + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row / period * stride]: a value for each row (period 1, stride 1).
@@ -46,7 +53,7 @@ template <class T>
 struct PerRow {
   const T* data;
   int64_t period = 1, stride = 1;
-  ONNXC_INLINE const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
   static constexpr bool varies_by_col = false;
 };
 /// operand(row, col) = data[row / period * stride + col]: a value for each image and channel (squeeze-and-excite).
@@ -54,7 +61,7 @@ template <class T>
 struct PerGroup {
   const T* data;
   int64_t period, stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row % period * stride + col]: a matrix repeated down the rows (a bias of [S, N] under [B, S, N]).
@@ -62,14 +69,14 @@ template <class T>
 struct Repeat {
   const T* data;
   int64_t period, stride;
-  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
+  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// One value for all.
 template <class T>
 struct Single {
   const T* data;
-  ONNXC_INLINE const T* at(int64_t, int64_t) const { return data; }
+  ONNXC_BOTH const T* at(int64_t, int64_t) const { return data; }
   static constexpr bool varies_by_col = false;
 };
 
@@ -80,8 +87,8 @@ struct Epilogue;
 template <class Expr>
 struct Epilogue<Expr> {
   static constexpr bool kReads = false;
-  template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&&) const {
+  ONNXC_EITHER template <class L, class V, class Load>
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&&) const {
     return Expr::apply(lanes, acc);
   }
 };
@@ -89,8 +96,8 @@ template <class Expr, class A>
 struct Epilogue<Expr, A> {
   static constexpr bool kReads = true;
   A a;
-  template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_EITHER template <class L, class V, class Load>
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a));
   }
 };
@@ -99,8 +106,8 @@ struct Epilogue<Expr, A, B> {
   static constexpr bool kReads = true;
   A a;
   B b;
-  template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_EITHER template <class L, class V, class Load>
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b));
   }
 };
@@ -110,8 +117,8 @@ struct Epilogue<Expr, A, B, C> {
   A a;
   B b;
   C c;
-  template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_EITHER template <class L, class V, class Load>
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c));
   }
 };
@@ -122,8 +129,8 @@ struct Epilogue<Expr, A, B, C, D> {
   B b;
   C c;
   D d;
-  template <class L, class V, class Load>
-  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+  ONNXC_EITHER template <class L, class V, class Load>
+  ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
     return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
   }
 };
@@ -131,7 +138,7 @@ struct Epilogue<Expr, A, B, C, D> {
 /// The epilogue that changes nothing.
 struct Keep {
   template <class L, class V>
-  static ONNXC_INLINE V apply(L, V acc) {
+  static ONNXC_BOTH V apply(L, V acc) {
     return acc;
   }
 };

@@ -62,7 +62,7 @@ ONNXC_INLINE void fold_leaves(const uint8_t* reach, int64_t leaves, Bits* planes
 /// Lane i is lane i / 8 of x.
 template <int... lane>
 ONNXC_INLINE Bytes eightfold(Bytes x, std::integer_sequence<int, lane...>) {
-  return __builtin_shufflevector(x, x, (lane / 8)...);
+  return shuffle<(lane / 8)...>(x, x);
 }
 
 /// bytes[row]: the bits of the row in eight planes.

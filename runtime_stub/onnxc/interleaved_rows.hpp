@@ -16,7 +16,7 @@ typedef uint16_t WideHalves __attribute__((vector_size(4 * Vec::width)));
 template <class V, int from, std::size_t... i>
 ONNXC_INLINE V unpack(V a, V b, std::index_sequence<i...>) {
   constexpr int count = sizeof...(i), unit = 16 / (sizeof(V) / count);
-  return __builtin_shufflevector(a, b, static_cast<int>(i / unit * unit + from + i % unit / 2 + i % 2 * count)...);
+  return shuffle<static_cast<int>(i / unit * unit + from + i % unit / 2 + i % 2 * count)...>(a, b);
 }
 template <class V>
 ONNXC_INLINE V unpack_low(V a, V b) {
@@ -30,7 +30,7 @@ ONNXC_INLINE V unpack_high(V a, V b) {
 template <std::size_t... i>
 ONNXC_INLINE IntVec spread_words(IntVec x, std::index_sequence<i...>) {
   if constexpr (Vec::width <= 4) return x;
-  else return {__builtin_shufflevector(x.raw, x.raw, static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...)};
+  else return {shuffle<static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...>(x.raw, x.raw)};
 }
 
 /// put(g, quads) for g in [0, 4), or for the first two if `few`: quad i has byte g * Vec::width + i of all rows.

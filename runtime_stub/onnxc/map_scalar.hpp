@@ -24,14 +24,14 @@ struct Stream {
   using Element = T;
   T* data;
   Ints outer = {};
-  ONNXC_INLINE T& element(T* row, int64_t i) const { return row[i]; }
+  ONNXC_BOTH T& element(T* row, int64_t i) const { return row[i]; }
 };
 template <class T>
 struct Fixed {
   using Element = T;
   T* data;
   Ints outer = {};
-  ONNXC_INLINE T& element(T* row, int64_t) const { return *row; }
+  ONNXC_BOTH T& element(T* row, int64_t) const { return *row; }
 };
 template <class T>
 struct Strided {
@@ -39,7 +39,7 @@ struct Strided {
   T* data;
   int64_t inner;
   Ints outer = {};
-  ONNXC_INLINE T& element(T* row, int64_t i) const { return row[i * inner]; }
+  ONNXC_BOTH T& element(T* row, int64_t i) const { return row[i * inner]; }
 };
 template <class T>
 Stream(T*, Ints = {}) -> Stream<T>;
@@ -52,7 +52,7 @@ namespace detail {
 
 /// Calls row(first, last, pointers...) for each row of this share. Threads share out the rows, or a single long row.
 template <class Row, class... Operands>
-ONNXC_INLINE void for_rows(Share share, const Shape& shape, Row row, const Operands&... operands) {
+ONNXC_BOTH void for_rows(Share share, const Shape& shape, Row row, const Operands&... operands) {
   const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);
   if (length <= 0 || rows <= 0) return;
   const bool by_rows = rows >= share.count;
@@ -66,9 +66,20 @@ ONNXC_INLINE void for_rows(Share share, const Shape& shape, Row row, const Opera
 
 }  // namespace detail
 
-/// See the head of the file. Any element types.
-template <class Expr, class Out, class... In>
-void map_scalar(Share share, Shape shape, Out out, In... in) {
+/// See the head of the file. Any element types. Where there are more shares than for_rows has use for, each has some of
+/// the elements: on a GPU.
+ONNXC_EITHER template <class Expr, class Out, class... In>
+ONNXC_ANYWHERE void map_scalar(Share share, Shape shape, Out out, In... in) {
+  const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);
+  if (share.count > max_of(rows, 1) * max_of(ceil_div(length, 64), 1)) {
+    const auto [first, last] = share.slice(rows * length);
+    for (int64_t at = first; at < last; ++at) {
+      const int64_t row = at / length, i = at % length;
+      const auto offset = [&](const Ints& strides) { return shape.rank == 0 ? 0 : strided_offset(shape, shape.rank - 1, strides, row); };
+      out.element(out.data + offset(out.outer), i) = Expr::apply(Scalar{}, in.element(in.data + offset(in.outer), i)...);
+    }
+    return;
+  }
   detail::for_rows(
       share, shape,
       [&](int64_t first, int64_t last, auto* y, auto*... x) {

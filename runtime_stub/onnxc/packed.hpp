@@ -17,7 +17,7 @@ inline constexpr int kPackedBits<T> = T::kIntegerBits;
 
 /// y[i] = element i of x, for i in [0, n). x: ceil(n * bits / 8) bytes.
 template <class T>
-void unpack(Share share, T* y, const uint8_t* x, int64_t n) {
+ONNXC_ANYWHERE void unpack(Share share, T* y, const uint8_t* x, int64_t n) {
   constexpr int kBits = detail::kPackedBits<T>, kPerByte = 8 / kBits;
   constexpr unsigned kMask = (1u << kBits) - 1;
   const auto [first, last] = share.slice(n, kPerByte);
@@ -29,7 +29,7 @@ void unpack(Share share, T* y, const uint8_t* x, int64_t n) {
 
 /// The inverse. Bits of the last byte behind element n - 1 are 0.
 template <class T>
-void pack(Share share, uint8_t* y, const T* x, int64_t n) {
+ONNXC_ANYWHERE void pack(Share share, uint8_t* y, const T* x, int64_t n) {
   constexpr int kBits = detail::kPackedBits<T>, kPerByte = 8 / kBits;
   constexpr unsigned kMask = (1u << kBits) - 1;
   const auto [first, last] = share.slice((n + kPerByte - 1) / kPerByte);

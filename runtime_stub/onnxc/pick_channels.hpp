@@ -24,7 +24,7 @@ namespace detail {
 template <int groups, int number, int result, class Raw, int... lane>
 ONNXC_INLINE Raw take_lanes(Raw all, Raw vector, std::integer_sequence<int, lane...>) {
   constexpr int w = sizeof...(lane);
-  return __builtin_shufflevector(all, vector, ((result * w + lane) % groups == number ? w + (result * w + lane) / groups : lane)...);
+  return shuffle<((result * w + lane) % groups == number ? w + (result * w + lane) / groups : lane)...>(all, vector);
 }
 
 template <int groups, int result, int... number>

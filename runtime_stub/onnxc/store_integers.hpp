@@ -6,7 +6,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// y[i] = values[i].
 template <class T>
-void store_integers(T* y, const Ints& values) {
+ONNXC_ANYWHERE void store_integers(T* y, const Ints& values) {
   for (int i = 0; i < values.size; ++i) y[i] = static_cast<T>(values[i]);
 }
 

@@ -6,7 +6,7 @@
 namespace onnxc::inline ONNXC_ISA {
 
 /// The element offset of position `index`, counted row-major over the first `axes` axes of `shape`. A stride of 0 repeats.
-ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& strides, int64_t index) {
+ONNXC_BOTH int64_t strided_offset(const Shape& shape, int axes, const Ints& strides, int64_t index) {
   int64_t offset = 0;
   for (int axis = axes - 1; axis >= 0; --axis) {
     if (shape[axis] == 1) continue;
@@ -21,13 +21,13 @@ ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& st
 /// rows or columns has no points, but may be asked for its first.
 struct GridPoint {
   int64_t rows, columns, x, y, n;
-  ONNXC_INLINE GridPoint(int64_t index, int64_t grid_rows, int64_t grid_columns)
+  ONNXC_BOTH GridPoint(int64_t index, int64_t grid_rows, int64_t grid_columns)
       : rows(grid_rows > 0 ? grid_rows : 1),
         columns(grid_columns > 0 ? grid_columns : 1),
         x(index % columns),
         y(index / columns % rows),
         n(index / columns / rows) {}
-  ONNXC_INLINE void advance(int64_t by = 1) {
+  ONNXC_BOTH void advance(int64_t by = 1) {
     for (x += by; x >= columns;) {
       x -= columns;
       if (++y < rows) continue;
@@ -62,7 +62,7 @@ Walked(T*, Ints) -> Walked<T>;
 /// `shape`. An operand has the members of Walked. There is one division for each row of positions, not for each
 /// position.
 template <class Visit, class... Operands>
-ONNXC_INLINE void walk(const Shape& shape, int axes, int64_t first, int64_t last, Visit visit, const Operands&... operands) {
+ONNXC_BOTH void walk(const Shape& shape, int axes, int64_t first, int64_t last, Visit visit, const Operands&... operands) {
   const int64_t length = axes == 0 ? 1 : shape[axes - 1];
   for (int64_t start = first; start < last;) {
     const int64_t left = length - start % length, count = left < last - start ? left : last - start;

@@ -3,13 +3,14 @@
 #include <cstring>
 
 #include "base.hpp"
+#include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 /// Copies the first and the last `size` bytes, which together are all.
 template <std::size_t size>
-ONNXC_INLINE void copy_ends(void* to, const void* from, std::size_t bytes) {
+ONNXC_BOTH void copy_ends(void* to, const void* from, std::size_t bytes) {
   unsigned char first[size], last[size];
   std::memcpy(first, from, size);
   std::memcpy(last, static_cast<const unsigned char*>(from) + bytes - size, size);
@@ -19,7 +20,7 @@ ONNXC_INLINE void copy_ends(void* to, const void* from, std::size_t bytes) {
 
 /// Copies short runs without a call. memcpy is one where the length is not constant.
 template <class T>
-ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
+ONNXC_BOTH void copy_run(T* to, const T* from, int64_t count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
   if (bytes > 32) std::memcpy(to, from, bytes);
   else if (bytes >= 16) copy_ends<16>(to, from, bytes);
@@ -29,14 +30,14 @@ ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
 }
 
 template <std::size_t bytes, class T>
-ONNXC_INLINE void copy_runs_of(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t runs) {
+ONNXC_BOTH void copy_runs_of(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t runs) {
   for (int64_t i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
 /// `runs` runs of `count` elements, evenly spaced. The shortest, of which there are most, are copied by their size,
 /// which the compiler knows: a call for each would take most of the time.
 template <class T>
-ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t count, int64_t runs) {
+ONNXC_BOTH void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t count, int64_t runs) {
   switch (static_cast<std::size_t>(count) * sizeof(T)) {
     case sizeof(T): return copy_runs_of<sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     case 2 * sizeof(T): return copy_runs_of<2 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
@@ -49,12 +50,19 @@ ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from
 }  // namespace detail
 
 /// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from`
-/// stride of 0 repeats, negative ones walk backwards. The two do not overlap. shape.rank >= 1.
+/// stride of 0 repeats, negative ones walk backwards. The two do not overlap. shape.rank >= 1. More shares than there
+/// are rows, and elements in a row, have some of the elements each: on a GPU.
 template <class T>
-void strided_copy(Share share, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
+ONNXC_ANYWHERE void strided_copy(Share share, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
   const int inner = shape.rank - 1;
   const int64_t length = shape[inner], rows = shape.count(0, inner), to_step = to_strides[inner], from_step = from_strides[inner];
   if (length <= 0 || rows <= 0) return;
+  if (share.count > rows && share.count > length) {
+    const auto [begin, end] = share.slice(rows * length);
+    for (int64_t i = begin; i < end; ++i)
+      to[strided_offset(shape, shape.rank, to_strides, i)] = from[strided_offset(shape, shape.rank, from_strides, i)];
+    return;
+  }
   const bool by_rows = rows >= share.count;
   const auto [first_row, last_row] = by_rows ? share.slice(rows) : Share::Range{0, rows};
   const auto [first, last] = by_rows ? Share::Range{0, length} : share.slice(length);

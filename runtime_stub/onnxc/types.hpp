@@ -34,9 +34,9 @@ concept small_integer = requires { T::kIntegerBits; };
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(__CUDA_ARCH__)
 // VCVTPS2PH (mode 0: half to even) and VCVTPH2PS by the names that g++ and Clang share, because <immintrin.h> makes
-// every unit slower to compile.
+// every unit slower to compile. Not in device code, which has no vectors.
 typedef float Floats4 __attribute__((vector_size(16)));
 typedef short Halves8 __attribute__((vector_size(16)));
 #endif
@@ -113,17 +113,17 @@ struct SmallFloat {
   Storage bits = 0;
 
   constexpr SmallFloat() = default;
-  ONNXC_INLINE constexpr explicit SmallFloat(float x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
-  ONNXC_INLINE constexpr explicit SmallFloat(double x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
-  ONNXC_INLINE constexpr SmallFloat(float x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
-  ONNXC_INLINE constexpr SmallFloat(double x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  ONNXC_BOTH constexpr explicit SmallFloat(float x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  ONNXC_BOTH constexpr explicit SmallFloat(double x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  ONNXC_BOTH constexpr SmallFloat(float x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  ONNXC_BOTH constexpr SmallFloat(double x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
   static constexpr SmallFloat from_bits(Storage code) {
     SmallFloat x;
     x.bits = code;
     return x;
   }
-  ONNXC_INLINE constexpr explicit operator float() const { return detail::decode<SmallFloat>(bits); }
-  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_BOTH constexpr explicit operator float() const { return detail::decode<SmallFloat>(bits); }
+  ONNXC_BOTH constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 using float8e4m3fn = SmallFloat<uint8_t, 4, 3, 7, 0x7e, 0x7f, 0x7f>;
@@ -142,10 +142,10 @@ struct SmallInteger {
   Storage bits = 0;
 
   constexpr SmallInteger() = default;
-  ONNXC_INLINE constexpr explicit SmallInteger(int x) : bits(narrow(x)) {}
+  ONNXC_BOTH constexpr explicit SmallInteger(int x) : bits(narrow(x)) {}
   /// The element whose code is the low bits of `code`, as a packed element is read.
   static constexpr SmallInteger from_bits(uint8_t code) { return SmallInteger(static_cast<int>(code)); }
-  ONNXC_INLINE constexpr explicit operator int() const { return static_cast<int>(bits); }
+  ONNXC_BOTH constexpr explicit operator int() const { return static_cast<int>(bits); }
 
  private:
   static constexpr Storage narrow(int x) {
@@ -169,18 +169,18 @@ struct bfloat16 {
   uint16_t bits = 0;
 
   constexpr bfloat16() = default;
-  ONNXC_INLINE constexpr explicit bfloat16(float x) {
+  ONNXC_BOTH constexpr explicit bfloat16(float x) {
     const uint32_t u = std::bit_cast<uint32_t>(x);
     bits = static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
-  ONNXC_INLINE constexpr explicit bfloat16(double x) : bits(static_cast<uint16_t>(detail::encode<bfloat16>(x, Overflow::special))) {}
+  ONNXC_BOTH constexpr explicit bfloat16(double x) : bits(static_cast<uint16_t>(detail::encode<bfloat16>(x, Overflow::special))) {}
   static constexpr bfloat16 from_bits(uint16_t code) {
     bfloat16 x;
     x.bits = code;
     return x;
   }
-  ONNXC_INLINE constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_BOTH constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  ONNXC_BOTH constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 /// float16: IEEE binary16.
@@ -192,28 +192,28 @@ struct float16 {
   uint16_t bits = 0;
 
   constexpr float16() = default;
-  ONNXC_INLINE constexpr explicit float16(float x) {
-#if defined(__F16C__)
+  ONNXC_BOTH constexpr explicit float16(float x) {
+#if defined(__F16C__) && !defined(__CUDA_ARCH__)
     if (!std::is_constant_evaluated()) {
-      bits = static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(detail::Floats4{x}, 0)[0]);
+      bits = static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(detail::Floats4{x, 0, 0, 0}, 0)[0]);
       return;
     }
 #endif
     bits = static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special));
   }
-  ONNXC_INLINE constexpr explicit float16(double x) : bits(static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special))) {}
+  ONNXC_BOTH constexpr explicit float16(double x) : bits(static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special))) {}
   static constexpr float16 from_bits(uint16_t code) {
     float16 x;
     x.bits = code;
     return x;
   }
-  ONNXC_INLINE constexpr explicit operator float() const {
-#if defined(__F16C__)
-    if (!std::is_constant_evaluated()) return __builtin_ia32_vcvtph2ps(detail::Halves8{static_cast<short>(bits)})[0];
+  ONNXC_BOTH constexpr explicit operator float() const {
+#if defined(__F16C__) && !defined(__CUDA_ARCH__)
+    if (!std::is_constant_evaluated()) return __builtin_ia32_vcvtph2ps(detail::Halves8{static_cast<short>(bits), 0, 0, 0, 0, 0, 0, 0})[0];
 #endif
     return detail::decode<float16>(bits);
   }
-  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_BOTH constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 /// float8e8m0: a power of two, 2^(bits - 127); 0xff is NaN. No sign, no zero.
@@ -224,7 +224,7 @@ struct float8e8m0 {
   constexpr float8e8m0() = default;
   /// The sign of x is dropped. Values beyond the range become its ends; infinity does too when `overflow` saturates,
   /// else it becomes NaN.
-  ONNXC_INLINE constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
+  ONNXC_BOTH constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
     const uint32_t u = std::bit_cast<uint32_t>(x) & 0x7fffffffu, fraction = u & 0x7fffffu;
     uint32_t field = u >> 23;
     if (u > 0x7f800000u || (u == 0x7f800000u && overflow == Overflow::special)) {
@@ -244,7 +244,7 @@ struct float8e8m0 {
     x.bits = code;
     return x;
   }
-  ONNXC_INLINE constexpr explicit operator float() const {
+  ONNXC_BOTH constexpr explicit operator float() const {
     if (bits == 0xff) return std::bit_cast<float>(0x7fc00000u);
     return std::bit_cast<float>(bits == 0 ? 0x400000u : static_cast<uint32_t>(bits) << 23);
   }

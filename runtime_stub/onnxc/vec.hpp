@@ -46,6 +46,27 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
+/// Lane k is lane at[k] of a, or of b behind it. nvcc's front end (13.0) leaves out that a pack is expanded where it is an
+/// argument of this builtin function, so for it the lanes are named one by one.
+template <int... at, class V>
+ONNXC_INLINE auto shuffle(V a, V b) {
+#if !defined(__CUDACC__)
+  return __builtin_shufflevector(a, b, at...);
+#else
+#define ONNXC_LANES_4(i)  k[i], k[(i) + 1], k[(i) + 2], k[(i) + 3]
+#define ONNXC_LANES_16(i) ONNXC_LANES_4(i), ONNXC_LANES_4((i) + 4), ONNXC_LANES_4((i) + 8), ONNXC_LANES_4((i) + 12)
+  constexpr int n = sizeof...(at), k[] = {at...};
+  static_assert(n == 4 || n == 8 || n == 16 || n == 32 || n == 64);
+  if constexpr (n == 4) return __builtin_shufflevector(a, b, ONNXC_LANES_4(0));
+  else if constexpr (n == 8) return __builtin_shufflevector(a, b, ONNXC_LANES_4(0), ONNXC_LANES_4(4));
+  else if constexpr (n == 16) return __builtin_shufflevector(a, b, ONNXC_LANES_16(0));
+  else if constexpr (n == 32) return __builtin_shufflevector(a, b, ONNXC_LANES_16(0), ONNXC_LANES_16(16));
+  else return __builtin_shufflevector(a, b, ONNXC_LANES_16(0), ONNXC_LANES_16(16), ONNXC_LANES_16(32), ONNXC_LANES_16(48));
+#undef ONNXC_LANES_4
+#undef ONNXC_LANES_16
+#endif
+}
+
 /// int32 lanes, for work on the bits of floats. Arithmetic wraps.
 struct IntVec {
   typedef int32_t Raw __attribute__((vector_size(4 * Vec::width)));

@@ -84,7 +84,7 @@ namespace detail {
 template <class Raw, int... map, std::size_t... i>
 ONNXC_INLINE Raw permute_groups(Raw x, std::integer_sequence<int, map...>, std::index_sequence<i...>) {
   constexpr int order[] = {map...}, count = sizeof...(map);
-  return __builtin_shufflevector(x, x, (static_cast<int>(i) / count * count + order[i % count])...);
+  return shuffle<(static_cast<int>(i) / count * count + order[i % count])...>(x, x);
 }
 }  // namespace detail
 

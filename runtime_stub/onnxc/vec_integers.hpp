@@ -53,7 +53,8 @@ ONNXC_INLINE Packed<T> load_packed(const T* p) {
   if constexpr (kPackedBytes<T> < 16) {
     typename Of::Word word;
     __builtin_memcpy(&word, p, sizeof word);
-    return (Packed<T>)typename Of::Words{word};
+    if constexpr (kPackedBytes<T> == 4) return (Packed<T>)typename Of::Words{word, 0, 0, 0};
+    else return (Packed<T>)typename Of::Words{word, 0};
   } else {
     return *reinterpret_cast<const typename Of::Anywhere*>(p);
   }
@@ -99,14 +100,14 @@ ONNXC_INLINE void store_packed(Packed<T> x, T* p, int64_t n) {
 #if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
 template <class T>
 ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
-  return {x86::widen(x)};
+  return {(IntVec::Raw)x86::widen(x)};
 }
 #else
 /// Each value goes to the upper end of its lane, and from there to the lower.
 template <class T, std::size_t... i>
 ONNXC_INLINE IntVec::Raw raise(Packed<T> x, std::index_sequence<i...>) {
   constexpr int per_lane = 4 / sizeof(T), zero = sizeof(Packed<T>) / sizeof(T);
-  return (IntVec::Raw)__builtin_shufflevector(x, Packed<T>{}, (i % per_lane == per_lane - 1 ? static_cast<int>(i / per_lane) : zero)...);
+  return (IntVec::Raw)shuffle<(i % per_lane == per_lane - 1 ? static_cast<int>(i / per_lane) : zero)...>(x, Packed<T>{});
 }
 template <class T>
 ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
@@ -122,7 +123,7 @@ ONNXC_INLINE Packed<T> take_low(IntVec x, std::index_sequence<i...>) {
   typedef T Parts __attribute__((vector_size(4 * Vec::width)));
   constexpr int per_lane = 4 / sizeof(T);
   const Parts parts = (Parts)x.raw;
-  return __builtin_shufflevector(parts, parts, static_cast<int>(i % Vec::width * per_lane)...);
+  return shuffle<static_cast<int>(i % Vec::width * per_lane)...>(parts, parts);
 }
 /// The lower bits of each lane.
 template <class T>

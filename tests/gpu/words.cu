@@ -1,4 +1,4 @@
-// Every word of the vocabulary of GPU kernels, and a session, in one unit: what compile.sh compiles.
+// Every word of the vocabulary of GPU kernels, and a session, in one unit: what words.sh compiles.
 #include "tests/kernels/gpu/unit.hpp"
 #include "tests/kernels/gpu/words.hpp"
 

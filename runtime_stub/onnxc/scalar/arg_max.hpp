@@ -34,25 +34,36 @@ constexpr int64_t extreme_at(const T* x, const ArgParams& params) {
   return best;
 }
 
-/// y[p, s] = index of the extreme of x[p, :, s]. An empty axis has none: ONNXC_BAD_DIMENSION.
+/// y[p, s] = index of the extreme of x[p, :, s]. An empty axis has none: ONNXC_BAD_DIMENSION. A
+/// share has some of the lines (p, s).
 template <class T>
-Status arg_max(int64_t* y, const T* x, ArgParams params) {
+ONNXC_ANYWHERE Status arg_max(int64_t* y, const T* x, ArgParams params, Share share = {}) {
   if (params.n == 0 && params.outer * params.inner != 0) return {ONNXC_BAD_DIMENSION};
-  for (int64_t p = 0; p < params.outer; ++p) {
-    for (int64_t s = 0; s < params.inner; ++s) y[p * params.inner + s] = extreme_at(x + p * params.n * params.inner + s, params);
+  const auto [first, last] = share.slice(params.outer * params.inner);
+  if (first >= last) return {};
+  int64_t p = first / params.inner, s = first % params.inner;
+  for (int64_t line = first; line < last; ++line) {
+    y[line] = extreme_at(x + p * params.n * params.inner + s, params);
+    if (++s < params.inner) continue;
+    s = 0;
+    ++p;
   }
   return {};
 }
 
-/// y[p, i, s] = 1 where i is the index of the first largest of x[p, :, s], else 0. y may be x's memory.
+/// y[p, i, s] = 1 where i is the index of the first largest of x[p, :, s], else 0. y may be x's memory. A
+/// share has some of the lines (p, s).
 template <class T>
-void hardmax(T* y, const T* x, ArgParams params) {
-  if (params.n == 0) return;
-  for (int64_t p = 0; p < params.outer; ++p) {
-    for (int64_t s = 0; s < params.inner; ++s) {
-      const int64_t start = p * params.n * params.inner + s, best = extreme_at(x + start, params);
-      for (int64_t i = 0; i < params.n; ++i) y[start + i * params.inner] = fn::cast<T>(static_cast<uint8_t>(i == best));
-    }
+ONNXC_ANYWHERE void hardmax(T* y, const T* x, ArgParams params, Share share = {}) {
+  const auto [first, last] = share.slice(params.outer * params.inner);
+  if (params.n == 0 || first >= last) return;
+  int64_t p = first / params.inner, s = first % params.inner;
+  for (int64_t line = first; line < last; ++line) {
+    const int64_t start = p * params.n * params.inner + s, best = extreme_at(x + start, params);
+    for (int64_t i = 0; i < params.n; ++i) y[start + i * params.inner] = fn::cast<T>(static_cast<uint8_t>(i == best));
+    if (++s < params.inner) continue;
+    s = 0;
+    ++p;
   }
 }
 

@@ -12,9 +12,10 @@ struct Col2ImParams {
 };
 
 /// y[n, c, i] = sum of x[n, c, b, l] over all elements b of blocks l that lie at pixel i: l * strides - pads + b * dilations == i. x is
-/// [n, c * blocks, columns] with b before l, both row-major. What falls outside the image is dropped. No aliasing.
+/// [n, c * blocks, columns] with b before l, both row-major. What falls outside the image is dropped. No
+/// aliasing. A share has some of the images (n, c).
 template <class T>
-void col2im(Tensor<T> y, const T* x, const Col2ImParams& params) {
+ONNXC_ANYWHERE void col2im(Tensor<T> y, const T* x, const Col2ImParams& params, Share share = {}) {
   const int axes = params.block.size;
   const int64_t images = y.shape.count(0, 2), pixels = y.shape.count(2, y.shape.rank);
   Position element, column;
@@ -24,7 +25,8 @@ void col2im(Tensor<T> y, const T* x, const Col2ImParams& params) {
     column.shape[k] = params.columns[k];
   }
   const int64_t elements = element.shape.count(), columns = column.shape.count();
-  for (int64_t image = 0; image < images; ++image) {
+  const auto [first, last] = share.slice(images);
+  for (int64_t image = first; image < last; ++image) {
     T* const to = y.data + image * pixels;
     for (int64_t i = 0; i < pixels; ++i) to[i] = fn::cast<T>(0);
     for (int64_t b = 0; b < elements; ++b, element.next()) {

@@ -14,7 +14,7 @@ struct ConvTransposeParams {
 /// i * stride - pad + k * dilation = o on every axis.
 /// x [n, cin, spatial...], w [cin, cout / group, kernel...], bias null or [cout]. Sums in accumulator<T>, rounded once.
 template <class T>
-void conv_transpose(Share share, Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvTransposeParams p) {
+ONNXC_ANYWHERE void conv_transpose(Share share, Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvTransposeParams p) {
   using Acc = accumulator<T>;
   const int rank = x.shape.rank - 2;
   const int64_t cin = x.shape[1] / p.group, cout = y.shape[1], per_group = w.shape[1], out_pixels = y.shape.count(2, y.shape.rank),

@@ -16,10 +16,11 @@ struct DeformConvParams {
 /// A convolution whose samples lie at position * stride - pad + kernel * dilation + offset. Between pixels they are
 /// interpolated linearly, outside of the image they are 0, and they are multiplied by the mask where there is one. x
 /// [n, c, spatial...], w [oc, c / group, kernel...], offset [n, offset_group * kernel * axes, out...], mask [n,
-/// offset_group * kernel, out...]; bias may be null. work: c * kernel doubles. Summed in double. No aliasing.
+/// offset_group * kernel, out...]; bias may be null. Summed in double. No aliasing. A share
+/// has some of the places (n, out...); work: c * kernel doubles of its own.
 template <class T>
-void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* offset, const T* bias, const T* mask, double* work,
-                 DeformConvParams params) {
+ONNXC_ANYWHERE void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* offset, const T* bias, const T* mask,
+                                double* work, DeformConvParams params, Share share = {}) {
   const int axes = x.shape.rank - 2;
   Position at, tap;
   at.shape.rank = tap.shape.rank = axes;
@@ -30,8 +31,12 @@ void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* off
   const int64_t places = at.shape.count(), taps = tap.shape.count(), pixels = x.shape.count(2, x.shape.rank);
   const int64_t channels = x.shape[1], outs = w.shape[0], group_channels = w.shape[1], group_outs = outs / params.group;
   const int64_t shared = channels / params.offset_group;  // channels that are read at the same places
-  for (int64_t n = 0; n < x.shape[0]; ++n) {
-    for (int64_t p = 0; p < places; ++p, at.next()) {
+  const auto [first, last] = share.slice(x.shape[0] * places);
+  if (first >= last) return;
+  at.go_to(first % places);
+  for (int64_t n = first / places; n * places < last; ++n) {
+    const int64_t begin = max_of(first - n * places, 0), end = min_of(last - n * places, places);
+    for (int64_t p = begin; p < end; ++p, at.next()) {
       for (int64_t g = 0; g < params.offset_group; ++g) {
         for (int64_t t = 0; t < taps; ++t, tap.next()) {
           int64_t corner[kMaxRank];

@@ -5,10 +5,12 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y[b] = determinant of the n x n matrix x[b], by Gaussian elimination with row pivots, in double. scratch: n * n numbers.
+/// y[b] = determinant of the n x n matrix x[b], by Gaussian elimination with row pivots, in double. A share
+/// has some of the matrices; scratch: n * n numbers of its own.
 template <class T>
-void det(T* y, const T* x, double* scratch, int64_t batches, int64_t n) {
-  for (int64_t b = 0; b < batches; ++b) {
+ONNXC_ANYWHERE void det(T* y, const T* x, double* scratch, int64_t batches, int64_t n, Share share = {}) {
+  const auto [first, last] = share.slice(batches);
+  for (int64_t b = first; b < last; ++b) {
     for (int64_t i = 0; i < n * n; ++i) scratch[i] = static_cast<double>(x[b * n * n + i]);
     double result = 1;
     for (int64_t c = 0; c < n; ++c) {

@@ -7,10 +7,10 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[i] = sum over j of a[i, j] * b[i, j]: the first `kept` extents are i, in y's order, the others j. Strides say
 /// where an operand has the element; a stride of 0 repeats it. Without b (null) the sum is of a alone. Small floats are
-/// summed in float; integers wrap.
+/// summed in float; integers wrap. A share has some elements of y.
 template <class T>
-void einsum(T* y, int64_t kept, const Ints& extents, const T* a, const Ints& a_strides, const std::type_identity_t<T>* b,
-            const Ints& b_strides) {
+ONNXC_ANYWHERE void einsum(T* y, int64_t kept, const Ints& extents, const T* a, const Ints& a_strides, const std::type_identity_t<T>* b,
+                           const Ints& b_strides, Share share = {}) {
   using Sum = std::conditional_t<small_float<T>, float, T>;
   const int outer = static_cast<int>(kept);
   int64_t count = 1, length = 1;
@@ -28,7 +28,14 @@ void einsum(T* y, int64_t kept, const Ints& extents, const T* a, const Ints& a_s
       at[k] = 0;
     }
   };
-  for (int64_t i = 0; i < count; ++i, advance(0, outer)) {
+  const auto [first, last] = share.slice(count);
+  if (first >= last) return;
+  for (int64_t k = outer - 1, rest = first; k >= 0; rest /= extents[static_cast<int>(k--)]) {
+    at[k] = rest % extents[static_cast<int>(k)];
+    a_at += at[k] * a_strides[static_cast<int>(k)];
+    b_at += at[k] * b_strides[static_cast<int>(k)];
+  }
+  for (int64_t i = first; i < last; ++i, advance(0, outer)) {
     Sum sum = Sum(0);
     for (int64_t j = 0; j < length; ++j, advance(outer, extents.size)) {
       const Sum p = fn::cast<Sum>(a[a_at]);

@@ -6,8 +6,8 @@
 // Lengths with a large prime factor go by Bluestein's transform, below.
 //
 // The roots of unity come from a table that is exact to a rounding, which keeps the error at a few roundings for each
-// factor. No product is contracted into a multiply-add, so the result is the same on any machine. Where the steps are
-// the same, it is that of pocketfft (and so of NumPy), bit for bit.
+// factor. On CPUs no product is contracted into a multiply-add, so the result is the same on any of them. Where the
+// steps are the same, it is that of pocketfft (and so of NumPy), bit for bit.
 #pragma once
 #include <cmath>
 
@@ -33,7 +33,7 @@ struct Complex {
 
 /// exp(-2 pi i k / n), 0 <= k < n: the angle is brought to the first octant, where sine and cosine lose nothing.
 template <class W>
-Complex<W> root_of_unity(int64_t k, int64_t n) {
+ONNXC_ANYWHERE Complex<W> root_of_unity(int64_t k, int64_t n) {
   const int64_t quadrant = 4 * k / n, rest = 4 * k - quadrant * n;  // the angle is (quadrant + rest / n) * pi / 2
   const bool beyond = 2 * rest > n;
   const double angle = 1.5707963267948966 * (static_cast<double>(beyond ? n - rest : rest) / static_cast<double>(n));
@@ -53,12 +53,13 @@ struct Fft {
   int64_t n = 0;
   Complex<W>*roots = nullptr, *x = nullptr, *other = nullptr;
 
-  Fft(W* memory, int64_t length) : n(length), roots(reinterpret_cast<Complex<W>*>(memory)), x(roots + length), other(x + length) {
+  ONNXC_ANYWHERE Fft(W* memory, int64_t length)
+      : n(length), roots(reinterpret_cast<Complex<W>*>(memory)), x(roots + length), other(x + length) {
     for (int64_t k = 0; k < n; ++k) roots[k] = root_of_unity<W>(k, n);
   }
 
   /// x[k] = sum of x[i] exp(-+2 pi i k / n), the sign being + for the inverse, which is not scaled.
-  void transform(bool inverse) {
+  ONNXC_ANYWHERE void transform(bool inverse) {
     int64_t rest = n, done = 1;  // rest * done == n
     for (int64_t p = 2; rest > 1;) {
       if (p * p > rest) p = rest;
@@ -80,7 +81,7 @@ struct Fft {
  private:
   /// Transforms the p elements x[q + done (k + m r)] and multiplies the j-th by the root of j k done, to other[q + done
   /// (p k + j)].
-  ONNXC_NO_CONTRACTION_FUNCTION void step(int64_t p, int64_t m, int64_t done, int64_t k, int64_t q, W sign) {
+  ONNXC_ANYWHERE ONNXC_NO_CONTRACTION_FUNCTION void step(int64_t p, int64_t m, int64_t done, int64_t k, int64_t q, W sign) {
     ONNXC_NO_CONTRACTION
     const Complex<W>* const from = x + q + done * k;
     Complex<W>* const to = other + q + done * p * k;
@@ -118,7 +119,7 @@ struct Fft {
 };
 
 /// Whether a length has a prime factor for which steps cost more than a convolution.
-inline bool has_large_factor(int64_t n) {
+ONNXC_ANYWHERE inline bool has_large_factor(int64_t n) {
   int64_t rest = n;
   for (int64_t p = 2; p * p <= rest;) {
     if (rest % p == 0) rest /= p;
@@ -135,15 +136,15 @@ struct ChirpFft {
   Complex<double>*x = nullptr, *chirp = nullptr, *kernel = nullptr;
   Fft<double> inner;
 
-  static int64_t inner_length(int64_t n) {
+  ONNXC_ANYWHERE static int64_t inner_length(int64_t n) {
     int64_t m = 1;
     while (m < 2 * n - 1) m *= 2;
     return m;
   }
   /// Doubles of memory.
-  static int64_t numbers(int64_t n) { return 4 * n + 8 * inner_length(n); }
+  ONNXC_ANYWHERE static int64_t numbers(int64_t n) { return 4 * n + 8 * inner_length(n); }
 
-  ChirpFft(double* memory, int64_t length)
+  ONNXC_ANYWHERE ChirpFft(double* memory, int64_t length)
       : n(length),
         m(inner_length(length)),
         x(reinterpret_cast<Complex<double>*>(memory)),
@@ -161,7 +162,7 @@ struct ChirpFft {
   }
 
   /// See Fft::transform.
-  void transform(bool inverse) {
+  ONNXC_ANYWHERE void transform(bool inverse) {
     const double sign = inverse ? -1 : 1;  // the inverse is the conjugate of the conjugate's transform
     for (int64_t k = 0; k < m; ++k) inner.x[k] = k < n ? times({x[k].re, sign * x[k].im}, chirp[k]) : Complex<double>{};
     inner.transform(false);
@@ -174,13 +175,13 @@ struct ChirpFft {
   }
 
  private:
-  ONNXC_NO_CONTRACTION_FUNCTION static Complex<double> times(Complex<double> a, Complex<double> b) {
+  ONNXC_ANYWHERE ONNXC_NO_CONTRACTION_FUNCTION static Complex<double> times(Complex<double> a, Complex<double> b) {
     ONNXC_NO_CONTRACTION
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
 };
 
 /// The doubles in which a transform of length n works that may be a chirp.
-inline int64_t fft_numbers(int64_t n) { return has_large_factor(n) ? ChirpFft::numbers(n) : 6 * n; }
+ONNXC_ANYWHERE inline int64_t fft_numbers(int64_t n) { return has_large_factor(n) ? ChirpFft::numbers(n) : 6 * n; }
 
 }  // namespace onnxc::scalar

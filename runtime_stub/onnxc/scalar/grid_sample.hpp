@@ -21,7 +21,7 @@ namespace scalar {
 
 /// x mirrored at low and high until it is between them.
 template <class C>
-C reflected(C x, C low, C high) {
+ONNXC_ANYWHERE C reflected(C x, C low, C high) {
   const C range = high - low;
   if (!(range > 0)) return low;
   const C beyond = x < low ? low - x : x > high ? x - high : C(0);
@@ -40,7 +40,7 @@ struct GridTaps {
 };
 
 template <class C>
-GridTaps<C> grid_taps(C normalised, int64_t n, const GridSampleParams& params) {
+ONNXC_ANYWHERE GridTaps<C> grid_taps(C normalised, int64_t n, const GridSampleParams& params) {
   const C last = static_cast<C>(n - 1);
   const C low = params.align_corners ? C(0) : C(-0.5), high = params.align_corners ? last : last + C(0.5);
   constexpr C kFar = C(1 << 30);  // coordinates beyond it, and NaN, are as far as this
@@ -84,37 +84,37 @@ GridTaps<C> grid_taps(C normalised, int64_t n, const GridSampleParams& params) {
 /// grid[n, p] are in the order (x, y, z), from -1 to 1 over the image. Pixels are weighted with the product of their
 /// axes' weights. Computed in double where an operand is double, else in float. Padding is applied to each pixel that
 /// is read. In cubic mode PyTorch and ONNX Runtime do so too, while onnx.reference moves the coordinate to the border
-/// first.
+/// first. A share has some of the points (n, p).
 template <class T, class G>
-void grid_sample(Tensor<T> y, Tensor<const T> x, Tensor<const G> grid, GridSampleParams params) {
+ONNXC_ANYWHERE void grid_sample(Tensor<T> y, Tensor<const T> x, Tensor<const G> grid, GridSampleParams params, Share share = {}) {
   using C = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<G, double>, double, float>;
   const int axes = x.shape.rank - 2;
   const int64_t batches = y.shape[0], channels = y.shape[1], pixels = y.shape.count(2, y.shape.rank),
                 image = x.shape.count(2, x.shape.rank);
-  for (int64_t n = 0; n < batches; ++n) {
-    for (int64_t p = 0; p < pixels; ++p) {
-      GridTaps<C> taps[kMaxRank];
-      const G* at = grid.data + (n * pixels + p) * axes;
-      for (int k = 0; k < axes; ++k) taps[k] = grid_taps(fn::cast<C>(at[axes - 1 - k]), x.shape[2 + k], params);
-      for (int64_t c = 0; c < channels; ++c) {
-        const T* from = x.data + (n * channels + c) * image;
-        C sum = 0;
-        Position tap;
-        tap.shape.rank = axes;
-        int64_t count = 1;
-        for (int k = 0; k < axes; ++k) count *= tap.shape[k] = taps[k].count;
-        for (int64_t i = 0; i < count; ++i, tap.next()) {
-          C weight = 1;
-          int64_t offset = 0;
-          for (int k = 0; k < axes && offset >= 0; ++k) {
-            const int64_t index = taps[k].index[tap[k]];
-            weight *= taps[k].weight[tap[k]];
-            offset = index < 0 ? -1 : offset * x.shape[2 + k] + index;
-          }
-          if (offset >= 0) sum += weight * fn::cast<C>(from[offset]);
+  const auto [first, last] = share.slice(batches * pixels);
+  for (int64_t point = first; point < last; ++point) {
+    const int64_t n = point / pixels, p = point % pixels;
+    GridTaps<C> taps[kMaxRank];
+    const G* at = grid.data + point * axes;
+    for (int k = 0; k < axes; ++k) taps[k] = grid_taps(fn::cast<C>(at[axes - 1 - k]), x.shape[2 + k], params);
+    for (int64_t c = 0; c < channels; ++c) {
+      const T* from = x.data + (n * channels + c) * image;
+      C sum = 0;
+      Position tap;
+      tap.shape.rank = axes;
+      int64_t count = 1;
+      for (int k = 0; k < axes; ++k) count *= tap.shape[k] = taps[k].count;
+      for (int64_t i = 0; i < count; ++i, tap.next()) {
+        C weight = 1;
+        int64_t offset = 0;
+        for (int k = 0; k < axes && offset >= 0; ++k) {
+          const int64_t index = taps[k].index[tap[k]];
+          weight *= taps[k].weight[tap[k]];
+          offset = index < 0 ? -1 : offset * x.shape[2 + k] + index;
         }
-        y.data[(n * channels + c) * pixels + p] = fn::cast<T>(sum);
+        if (offset >= 0) sum += weight * fn::cast<C>(from[offset]);
       }
+      y.data[(n * channels + c) * pixels + p] = fn::cast<T>(sum);
     }
   }
 }

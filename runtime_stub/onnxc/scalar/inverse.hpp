@@ -6,11 +6,12 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[b] = inverse of the n x n matrix x[b], by Gauss-Jordan elimination with row pivots, in double; infinities and NaN
-/// where it is singular. scratch: 2 n^2 numbers. y may be x's memory.
+/// where it is singular. y may be x's memory. A share has some of the matrices; scratch: 2 n^2 numbers of its own.
 template <class T>
-void inverse(T* y, const T* x, double* scratch, int64_t batches, int64_t n) {
+ONNXC_ANYWHERE void inverse(T* y, const T* x, double* scratch, int64_t batches, int64_t n, Share share = {}) {
   double *const a = scratch, *const e = scratch + n * n;
-  for (int64_t b = 0; b < batches; ++b) {
+  const auto [first, last] = share.slice(batches);
+  for (int64_t b = first; b < last; ++b) {
     for (int64_t i = 0; i < n * n; ++i) {
       a[i] = fn::cast<double>(x[b * n * n + i]);
       e[i] = i / n == i % n ? 1 : 0;

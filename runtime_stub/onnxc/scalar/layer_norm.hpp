@@ -16,7 +16,7 @@ struct NormParams {
 
 namespace detail {
 template <bool centred, class T>
-void norm(Share share, const T* x, T* y, const NormParams<T>& p) {
+ONNXC_ANYWHERE void norm(Share share, const T* x, T* y, const NormParams<T>& p) {
   const auto [first, last] = share.slice(p.rows);
   for (int64_t row = first; row < last; ++row) {
     const T* const v = x + row * p.n;
@@ -42,12 +42,12 @@ void norm(Share share, const T* x, T* y, const NormParams<T>& p) {
 /// y[r][i] = (x[r][i] - mean) / sqrt(variance + epsilon) * scale[i] + bias[i] over rows of n values without gaps; mean
 /// and variance are those of the row. T is float or double; computed in double, rounded once. In place if wished.
 template <class T>
-void layer_norm(Share share, const T* x, T* y, NormParams<T> p) {
+ONNXC_ANYWHERE void layer_norm(Share share, const T* x, T* y, NormParams<T> p) {
   detail::norm<true>(share, x, y, p);
 }
 /// y[r][i] = x[r][i] / sqrt(mean of x^2 + epsilon) * scale[i] + bias[i].
 template <class T>
-void rms_norm(Share share, const T* x, T* y, NormParams<T> p) {
+ONNXC_ANYWHERE void rms_norm(Share share, const T* x, T* y, NormParams<T> p) {
   detail::norm<false>(share, x, y, p);
 }
 

@@ -13,22 +13,22 @@ struct MatMulNBitsParams {
 namespace detail {
 
 template <int Bits>
-ONNXC_INLINE int packed_code(const uint8_t* x, int64_t i) {
+ONNXC_BOTH int packed_code(const uint8_t* x, int64_t i) {
   constexpr int kPerByte = 8 / Bits;
   return (x[i / kPerByte] >> (i % kPerByte * Bits)) & ((1 << Bits) - 1);
 }
 
 /// The zero point of block `number` of a column: packed codes, values of a float type, or the middle of the range.
 template <int Bits>
-ONNXC_INLINE float zero_of(const uint8_t* zeros, int64_t column, int64_t number, int64_t blocks) {
+ONNXC_BOTH float zero_of(const uint8_t* zeros, int64_t column, int64_t number, int64_t blocks) {
   return static_cast<float>(packed_code<Bits>(zeros + column * ((blocks * Bits + 7) / 8), number));
 }
 template <int Bits, class Z>
-ONNXC_INLINE float zero_of(const Z* zeros, int64_t column, int64_t number, int64_t blocks) {
+ONNXC_BOTH float zero_of(const Z* zeros, int64_t column, int64_t number, int64_t blocks) {
   return fn::cast<float>(zeros[column * blocks + number]);
 }
 template <int Bits>
-ONNXC_INLINE float zero_of(std::nullptr_t, int64_t, int64_t, int64_t) {
+ONNXC_BOTH float zero_of(std::nullptr_t, int64_t, int64_t, int64_t) {
   return static_cast<float>(1 << (Bits - 1));
 }
 
@@ -39,7 +39,8 @@ ONNXC_INLINE float zero_of(std::nullptr_t, int64_t, int64_t, int64_t) {
 /// bits; zeros packed likewise [n, ceil(blocks * Bits / 8)], or [n, blocks] of a float type, or nullptr; bias [n] or
 /// null. Sums in f32. block is a multiple of 16.
 template <int Bits, class T, class Zeros>
-void matmul_nbits(Share share, T* y, const T* a, const uint8_t* w, const T* scales, Zeros zeros, const T* bias, MatMulNBitsParams p) {
+ONNXC_ANYWHERE void matmul_nbits(Share share, T* y, const T* a, const uint8_t* w, const T* scales, Zeros zeros, const T* bias,
+                                 MatMulNBitsParams p) {
   constexpr int64_t kRows = 4, kLanes = 16;
   const int64_t blocks = (p.k + p.block - 1) / p.block, blob = p.block * Bits / 8;
   const auto [first, last] = share.slice(p.n);

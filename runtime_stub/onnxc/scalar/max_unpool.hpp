@@ -8,7 +8,7 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 /// shares. An index outside of it, or a place outside of y, gives ONNXC_INDEX_OUT_OF_RANGE. Of equal indices the last
 /// counts.
 template <class T>
-Status max_unpool(Tensor<T> y, Tensor<const T> x, const int64_t* indices, Shape unpooled) {
+ONNXC_ANYWHERE Status max_unpool(Tensor<T> y, Tensor<const T> x, const int64_t* indices, Shape unpooled) {
   const int64_t total = unpooled.count(), count = x.count(), zeros = y.count();
   for (int64_t i = 0; i < zeros; ++i) y.data[i] = T{};
   for (int64_t i = 0; i < count; ++i) {

@@ -10,9 +10,10 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 /// y[bin, band]: triangles over the bins of a spectrum, whose corners are evenly spaced on the mel scale, 2595
 /// log10(1 + hertz / 700), between the two edges. Corner c is at bin floor((dft_length + 1) * hertz(c) / sample_rate);
 /// a triangle rises to 1 at its middle corner. Computed in double. A corner that is no bin of y gives
-/// ONNXC_INDEX_OUT_OF_RANGE.
+/// ONNXC_INDEX_OUT_OF_RANGE. A share has some of the bands.
 template <class T, class I, class F>
-Status mel_weight_matrix(Tensor<T> y, const I* dft_length, const I* sample_rate, const F* lower_edge, const F* upper_edge) {
+ONNXC_ANYWHERE Status mel_weight_matrix(Tensor<T> y, const I* dft_length, const I* sample_rate, const F* lower_edge, const F* upper_edge,
+                                        Share share = {}) {
   const int64_t bins = y.shape[0], bands = y.shape[1];
   const auto mel = [](double hertz) { return 2595 * std::log1p(hertz / 700) / 2.302585092994045684; };
   const double low = mel(fn::cast<double>(*lower_edge)), step = (mel(fn::cast<double>(*upper_edge)) - low) / static_cast<double>(bands + 2);
@@ -25,8 +26,11 @@ Status mel_weight_matrix(Tensor<T> y, const I* dft_length, const I* sample_rate,
     good = false;
     return 0;
   };
-  for (int64_t i = 0; i < y.count(); ++i) y.data[i] = fn::cast<T>(0);
-  for (int64_t band = 0; band < bands; ++band) {
+  const auto [first, last] = share.slice(bands);
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    for (int64_t band = first; band < last; ++band) y.data[bin * bands + band] = fn::cast<T>(0);
+  }
+  for (int64_t band = first; band < last; ++band) {
     const int64_t left = corner(band), middle = corner(band + 1), right = corner(band + 2);
     if (!good || middle >= bins || right > bins) return {ONNXC_INDEX_OUT_OF_RANGE};
     if (middle == left) y.data[middle * bands + band] = fn::cast<T>(1);

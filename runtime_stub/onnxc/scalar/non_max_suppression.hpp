@@ -15,13 +15,13 @@ struct Box {
   float low_x, high_x, low_y, high_y;
 };
 
-ONNXC_INLINE Box box_at(const float* b, bool center) {
+ONNXC_BOTH Box box_at(const float* b, bool center) {
   if (center) return {b[0] - b[2] / 2, b[0] + b[2] / 2, b[1] - b[3] / 2, b[1] + b[3] / 2};
   return {b[1] < b[3] ? b[1] : b[3], b[1] < b[3] ? b[3] : b[1], b[0] < b[2] ? b[0] : b[2], b[0] < b[2] ? b[2] : b[0]};
 }
 
 /// True when intersection over union is more than the threshold.
-ONNXC_INLINE bool overlaps(Box a, Box b, float threshold) {
+ONNXC_BOTH bool overlaps(Box a, Box b, float threshold) {
   const float x0 = a.low_x > b.low_x ? a.low_x : b.low_x, x1 = a.high_x < b.high_x ? a.high_x : b.high_x;
   const float y0 = a.low_y > b.low_y ? a.low_y : b.low_y, y1 = a.high_y < b.high_y ? a.high_y : b.high_y;
   if (!(x1 > x0) || !(y1 > y0)) return false;
@@ -36,8 +36,8 @@ ONNXC_INLINE bool overlaps(Box a, Box b, float threshold) {
 
 /// y[*count, 3] = batch, class and box of those that are kept, best scores first in each class, and at most `most` of
 /// each class. Where scores have no threshold, `score` is null. order[boxes] is scratch memory.
-ONNXC_INLINE void non_max_suppression(int64_t* count, int64_t* y, const float* boxes, const float* scores, const int64_t* most,
-                                      const float* iou, const float* score, int64_t* order, SuppressionParams p) {
+ONNXC_BOTH void non_max_suppression(int64_t* count, int64_t* y, const float* boxes, const float* scores, const int64_t* most,
+                                    const float* iou, const float* score, int64_t* order, SuppressionParams p) {
   const int64_t limit = most == nullptr || *most < 0 ? 0 : *most;
   const float threshold = iou == nullptr ? 0.0f : *iou;
   int64_t n = 0;

@@ -26,9 +26,10 @@ constexpr int64_t padded_index(int64_t i, int64_t n, PadMode mode) {
 }
 
 /// y is x with before[k] elements more ahead of axis k, and as many behind it as y's shape asks for; where that is
-/// negative, x is cropped first. Row-major, no aliasing. ONNXC_BAD_DIMENSION where nothing is left to repeat.
+/// negative, x is cropped first. Row-major, no aliasing. ONNXC_BAD_DIMENSION where nothing is left to repeat. A
+/// share has some elements of y.
 template <class T>
-Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, PadMode mode) {
+ONNXC_ANYWHERE Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, PadMode mode, Share share = {}) {
   const int rank = y.shape.rank;
   Shape kept, first;
   kept.rank = first.rank = rank;
@@ -38,9 +39,10 @@ Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, PadMode mode) {
     first[k] = max_of(0, -before[k]);
     if (kept[k] <= 0 && y.count() != 0) return {ONNXC_BAD_DIMENSION};
   }
-  const int64_t count = y.count();
+  const auto [begin, end] = share.slice(y.count());
   Position at{y.shape};
-  for (int64_t i = 0; i < count; ++i, at.next()) {
+  at.go_to(begin < end ? begin : 0);
+  for (int64_t i = begin; i < end; ++i, at.next()) {
     int64_t from = 0;
     for (int k = 0; k < rank; ++k) from = from * x.shape[k] + first[k] + padded_index(at[k] - max_of(before[k], 0), kept[k], mode);
     y.data[i] = x.data[from];

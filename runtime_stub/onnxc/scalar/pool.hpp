@@ -19,7 +19,7 @@ namespace detail {
 /// Calls begin(plane), visit(offset in the plane, position) for each pixel of the window, and end(o, padded count), for
 /// each output of this share.
 template <class Begin, class Visit, class End>
-void for_windows(Share share, const Shape& y, const Shape& x, const PoolParams& p, Begin begin, Visit visit, End end) {
+ONNXC_ANYWHERE void for_windows(Share share, const Shape& y, const Shape& x, const PoolParams& p, Begin begin, Visit visit, End end) {
   const int rank = x.rank - 2;
   const int64_t outputs = y.count(2, y.rank), pixels = x.count(2, x.rank);
   const auto [first, last] = share.slice(y.count());
@@ -59,7 +59,7 @@ void for_windows(Share share, const Shape& y, const Shape& x, const PoolParams& 
 /// The largest value, NaN where there is one; the type's lowest value for a window without pixels. `indices`, unless
 /// null, receives the place of the (first) largest value in all of x, -1 for a window without pixels.
 template <class T>
-void max_pool(Share share, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolParams p) {
+ONNXC_ANYWHERE void max_pool(Share share, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolParams p) {
   const int rank = x.shape.rank - 2;
   const T* plane = nullptr;
   int64_t base = 0, best_at = -1;
@@ -92,7 +92,7 @@ void max_pool(Share share, Tensor<T> y, int64_t* indices, Tensor<const T> x, Poo
 
 /// The mean of the pixels, 0 for a window without. Sums in double.
 template <class T>
-void average_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
+ONNXC_ANYWHERE void average_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
   const T* plane = nullptr;
   double sum = 0;
   int64_t count = 0;
@@ -115,7 +115,7 @@ void average_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
 
 /// (sum |x|^p)^(1/p) over the pixels. In double.
 template <class T>
-void lp_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
+ONNXC_ANYWHERE void lp_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
   const T* plane = nullptr;
   double sum = 0;
   detail::for_windows(

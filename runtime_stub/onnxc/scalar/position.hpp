@@ -10,6 +10,13 @@ struct Position {
   int64_t at[kMaxRank] = {};
 
   constexpr int64_t operator[](int axis) const { return at[axis]; }
+  /// To the element of this row-major index.
+  constexpr void go_to(int64_t index) {
+    for (int axis = shape.rank - 1; axis >= 0; --axis) {
+      at[axis] = index != 0 ? index % shape[axis] : 0;
+      index = index != 0 ? index / shape[axis] : 0;
+    }
+  }
   constexpr void next() {
     for (int axis = shape.rank - 1; axis >= 0; --axis) {
       if (++at[axis] < shape[axis]) return;

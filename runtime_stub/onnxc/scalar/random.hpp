@@ -10,7 +10,7 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// 64 random bits for each `index` under `seed`.
-inline uint64_t random_bits(uint64_t seed, uint64_t index) {
+ONNXC_ANYWHERE inline uint64_t random_bits(uint64_t seed, uint64_t index) {
   uint32_t c[4] = {static_cast<uint32_t>(index >> 1), static_cast<uint32_t>(index >> 33), 0, 0};  // a block of 128 bits is two indices
   uint32_t k[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   for (int round = 0; round < 10; ++round) {
@@ -26,25 +26,28 @@ inline uint64_t random_bits(uint64_t seed, uint64_t index) {
 }
 
 /// A number in [0, 1), a multiple of 2^-digits.
-inline double random_unit(uint64_t seed, uint64_t index, int digits = 53) {
+ONNXC_ANYWHERE inline double random_unit(uint64_t seed, uint64_t index, int digits = 53) {
   return std::ldexp(static_cast<double>(random_bits(seed, index) >> (64 - digits)), -digits);
 }
 
-/// y[i] is uniform in [low, high), and low where that is empty.
+/// y[i] is uniform in [low, high), and low where that is empty. A share has some elements of y.
 template <class T>
-void random_uniform(Tensor<T> y, int64_t seed, double low, double high) {
+ONNXC_ANYWHERE void random_uniform(Tensor<T> y, int64_t seed, double low, double high, Share share = {}) {
   constexpr int digits = sizeof(T) == 8 ? 53 : sizeof(T) == 4 ? 24 : 8;  // few enough that no u rounds up to 1
-  for (int64_t i = 0; i < y.count(); ++i) {
+  const auto [first, last] = share.slice(y.count());
+  for (int64_t i = first; i < last; ++i) {
     const double u = random_unit(static_cast<uint64_t>(seed), static_cast<uint64_t>(i), digits);
     y.data[i] = fn::cast<T>(low + (high - low) * u);
     if (!(fn::cast<double>(y.data[i]) < high)) y.data[i] = fn::cast<T>(low);
   }
 }
 
-/// y[i] is normal with this mean and standard deviation (Box and Muller's method, one number of each pair).
+/// y[i] is normal with this mean and standard deviation (Box and Muller's method, one number of each pair). A share
+/// has some elements of y.
 template <class T>
-void random_normal(Tensor<T> y, int64_t seed, double mean, double deviation) {
-  for (int64_t i = 0; i < y.count(); ++i) {
+ONNXC_ANYWHERE void random_normal(Tensor<T> y, int64_t seed, double mean, double deviation, Share share = {}) {
+  const auto [first, last] = share.slice(y.count());
+  for (int64_t i = first; i < last; ++i) {
     const double u = 1 - random_unit(static_cast<uint64_t>(seed), static_cast<uint64_t>(2 * i));  // (0, 1]
     const double v = random_unit(static_cast<uint64_t>(seed), static_cast<uint64_t>(2 * i + 1));
     y.data[i] = fn::cast<T>(mean + deviation * (std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v)));
@@ -53,11 +56,12 @@ void random_normal(Tensor<T> y, int64_t seed, double mean, double deviation) {
 
 /// y[b, s] is class c with probability exp(x[b, c]) / sum over c of exp(x[b, c]): x is [batches, classes], y [batches,
 /// samples]. A row that defines no probabilities (of no classes, or with NaN or +infinity) gives
-/// ONNXC_INDEX_OUT_OF_RANGE.
+/// ONNXC_INDEX_OUT_OF_RANGE. A share has some of the rows.
 template <class T, class X>
-Status multinomial(Tensor<T> y, Tensor<const X> x, int64_t seed) {
+ONNXC_ANYWHERE Status multinomial(Tensor<T> y, Tensor<const X> x, int64_t seed, Share share = {}) {
   const int64_t classes = x.shape[1], samples = y.shape[1];
-  for (int64_t b = 0; b < y.shape[0]; ++b) {
+  const auto [first, last] = share.slice(y.shape[0]);
+  for (int64_t b = first; b < last; ++b) {
     const X* const row = x.data + b * classes;
     double most = -HUGE_VAL, total = 0;
     for (int64_t c = 0; c < classes; ++c) most = std::fmax(most, fn::cast<double>(row[c]));

@@ -12,6 +12,7 @@
 // reads it. h and c [directions, batch, hidden] hold the state: the initial one before, the last one after; of a sequence
 // of length 0 zeros, as ONNX Runtime has them where ONNX is silent. A sequence that runs backward starts at its own last step.
 #pragma once
+#include "../expr.hpp"
 #include "../fn.hpp"
 
 namespace onnxc::inline ONNXC_ISA::scalar {
@@ -36,7 +37,7 @@ struct RecurrentParams {
 };
 
 template <class T>
-T activate(const ActivationParams& f, T x) {
+ONNXC_ANYWHERE T activate(const ActivationParams& f, T x) {
   const T alpha = static_cast<T>(f.alpha), beta = static_cast<T>(f.beta);
   switch (f.kind) {
     case Activation::affine: return alpha * x + beta;
@@ -61,7 +62,7 @@ struct ScalarMath {
 
   /// out[i, j] = sum over k of h[i, k] * r[k, j], k in order; i < rows, k < depth, j < columns.
   template <class T>
-  static void product(T* out, const T* h, const T* r, int64_t rows, int64_t depth, int64_t columns) {
+  ONNXC_ANYWHERE static void product(T* out, const T* h, const T* r, int64_t rows, int64_t depth, int64_t columns) {
     constexpr int64_t kBlock = 32;  // sums that stay in registers; their loop becomes vectors
     for (int64_t i = 0; i < rows; ++i, h += depth, out += columns) {
       int64_t j = 0;
@@ -81,14 +82,14 @@ struct ScalarMath {
   }
 
   template <class T>
-  static void activate(const ActivationParams& f, T* x, int64_t n) {
+  ONNXC_ANYWHERE static void activate(const ActivationParams& f, T* x, int64_t n) {
     for (int64_t i = 0; i < n; ++i) x[i] = scalar::activate(f, x[i]);
   }
 };
 
 /// The matrices as a product in this step reads them: those of bytes have it in mind.
 template <class Matrices>
-Matrices at_step(Matrices r, int64_t) {
+ONNXC_ANYWHERE Matrices at_step(Matrices r, int64_t) {
   return r;
 }
 
@@ -96,9 +97,9 @@ namespace detail {
 
 /// For every direction and step, calls before(d, step), then row(d, b, row of x) for each sequence b that is not over,
 /// between(d), and then last_row(d, b, row of x) for each. Then h of the step is copied to y.
-template <int Gates, class T, class Before, class Row, class Between, class LastRow>
-void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between,
-                   LastRow last_row) {
+ONNXC_EITHER template <int Gates, class T, class Before, class Row, class Between, class LastRow>
+ONNXC_ANYWHERE void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row,
+                                  Between between, LastRow last_row) {
   const int64_t width = Gates * p.hidden;
   const auto length_of = [&](int64_t b) {
     const int64_t given = lengths != nullptr ? lengths[b] : p.steps;
@@ -134,21 +135,21 @@ void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const R
 }
 
 template <class T>
-void start_from(T* state, const T* initial, const RecurrentParams& p) {
+ONNXC_ANYWHERE void start_from(T* state, const T* initial, const RecurrentParams& p) {
   for (int64_t i = 0; i < p.directions * p.batch * p.hidden; ++i) state[i] = initial != nullptr ? initial[i] : T(0);
 }
 
 /// After the last step, as it takes part in what is common to all sequences until then.
 template <class T>
-void clear_empty(T* state, const int32_t* lengths, const RecurrentParams& p) {
+ONNXC_ANYWHERE void clear_empty(T* state, const int32_t* lengths, const RecurrentParams& p) {
   for (int64_t row = 0; lengths != nullptr && row < p.directions * p.batch; ++row) {
     for (int64_t j = 0; lengths[row % p.batch] <= 0 && j < p.hidden; ++j) state[row * p.hidden + j] = T(0);
   }
 }
 
 /// f(bounded x) in place.
-template <class Math, class T>
-void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
+ONNXC_EITHER template <class Math, class T>
+ONNXC_ANYWHERE void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
   for (int64_t i = 0; clip > 0 && i < n; ++i) x[i] = fn::clip(x[i], static_cast<T>(-clip), static_cast<T>(clip));
   Math::activate(f, x, n);
 }
@@ -157,8 +158,8 @@ void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
 
 /// r: a pointer, or what Math::product reads and what moves on as a pointer does. gates: room for batch * hidden
 /// values. initial_h and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
-void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_ANYWHERE void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::for_each_step<1>(
@@ -176,8 +177,9 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
 
 /// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where
 /// linear_before_reset. bias, initial_h and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
-void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_ANYWHERE void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates,
+                        RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
   T *const reset_h = gates + batch * 2 * n, *const news = gates + batch * 3 * n;  // what n multiplies, and the product
   detail::start_from(h, initial_h, p);
@@ -208,9 +210,9 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] are those of i, o, f. peepholes,
 /// initial_h, initial_c and lengths may be null.
-template <class T, class Math = ScalarMath, class Matrices>
-void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths,
-          T* gates, RecurrentParams p) {
+ONNXC_EITHER template <class T, class Math = ScalarMath, class Matrices>
+ONNXC_ANYWHERE void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c,
+                         const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::start_from(c, initial_c, p);

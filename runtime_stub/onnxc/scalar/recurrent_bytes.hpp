@@ -23,14 +23,14 @@ struct ByteMatrices {
   int64_t depth;  ///< rows of a matrix as it is stored
   int64_t step = 0;
 
-  ByteMatrices operator+(int64_t elements) const {
+  ONNXC_ANYWHERE ByteMatrices operator+(int64_t elements) const {
     const int64_t columns = depth > 0 ? elements / depth : 0;
     return {codes + elements, scales + columns, zeros + columns, sums != nullptr ? sums + columns : nullptr, lengths, depth, step};
   }
   /// Whether h of sequence b counts for the range.
-  bool counts(int64_t b) const { return lengths == nullptr || step == 0 || lengths[b] >= step; }
+  ONNXC_ANYWHERE bool counts(int64_t b) const { return lengths == nullptr || step == 0 || lengths[b] >= step; }
 };
-inline ByteMatrices at_step(ByteMatrices r, int64_t step) {
+ONNXC_ANYWHERE inline ByteMatrices at_step(ByteMatrices r, int64_t step) {
   r.step = step;
   return r;
 }
@@ -39,20 +39,20 @@ inline ByteMatrices at_step(ByteMatrices r, int64_t step) {
 struct ByteRange {
   float scale, zero;
 
-  ByteRange(float low, float high) {
+  ONNXC_ANYWHERE ByteRange(float low, float high) {
     scale = (high - low) / 255.0f;
     if (scale == 0.0f) scale = 1.0f;
     zero = bounded(std::nearbyint(0.0f - low / scale));
   }
   /// A whole number from 0 to 255; of NaN, 0.
-  float code(float x) const { return bounded(std::nearbyint(x / scale) + zero); }
+  ONNXC_ANYWHERE float code(float x) const { return bounded(std::nearbyint(x / scale) + zero); }
 
  private:
-  static float bounded(float x) { return x > 0.0f ? x < 255.0f ? x : 255.0f : 0.0f; }
+  ONNXC_ANYWHERE static float bounded(float x) { return x > 0.0f ? x < 255.0f ? x : 255.0f : 0.0f; }
 };
 
 struct ScalarByteMath : ScalarMath {
-  static void product(float* out, const float* h, const ByteMatrices& r, int64_t rows, int64_t depth, int64_t columns) {
+  ONNXC_ANYWHERE static void product(float* out, const float* h, const ByteMatrices& r, int64_t rows, int64_t depth, int64_t columns) {
     float low = 0, high = 0;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t k = 0; r.counts(i) && k < depth; ++k) {
@@ -78,8 +78,9 @@ struct ScalarByteMath : ScalarMath {
 };
 
 /// The same operands as `lstm`, and of `p` its scales and zeros.
-inline void lstm_bytes(float* y, float* h, float* c, const float* x, const int8_t* r, const float* peepholes, const float* initial_h,
-                       const float* initial_c, const int32_t* lengths, float* gates, RecurrentParams p) {
+ONNXC_ANYWHERE inline void lstm_bytes(float* y, float* h, float* c, const float* x, const int8_t* r, const float* peepholes,
+                                      const float* initial_h, const float* initial_c, const int32_t* lengths, float* gates,
+                                      RecurrentParams p) {
   lstm<float, ScalarByteMath>(y, h, c, x, ByteMatrices{r, p.scales, p.zeros, nullptr, lengths, p.hidden}, peepholes, initial_h, initial_c,
                               lengths, gates, p);
 }

@@ -12,7 +12,7 @@ struct Sum {
   template <class T>
   static constexpr T start = T(0);
   template <class T>
-  static ONNXC_INLINE T combine(T a, T b) {
+  static ONNXC_BOTH T combine(T a, T b) {
     return fn::add(a, b);
   }
 };
@@ -22,7 +22,7 @@ struct Product {
   template <class T>
   static constexpr T start = T(1);
   template <class T>
-  static ONNXC_INLINE T combine(T a, T b) {
+  static ONNXC_BOTH T combine(T a, T b) {
     return fn::mul(a, b);
   }
 };
@@ -33,7 +33,7 @@ struct Max {
   template <class T>
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   template <class T>
-  static ONNXC_INLINE T combine(T a, T b) {
+  static ONNXC_BOTH T combine(T a, T b) {
     return a >= b || a != a ? a : b;
   }
 };
@@ -43,7 +43,7 @@ struct Min {
   template <class T>
   static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   template <class T>
-  static ONNXC_INLINE T combine(T a, T b) {
+  static ONNXC_BOTH T combine(T a, T b) {
     return a <= b || a != a ? a : b;
   }
 };
@@ -51,25 +51,25 @@ struct Min {
 /// What is done to each value first.
 struct Same {
   template <class T>
-  static ONNXC_INLINE T apply(T x) {
+  static ONNXC_BOTH T apply(T x) {
     return x;
   }
 };
 struct Magnitude {
   template <class T>
-  static ONNXC_INLINE T apply(T x) {
+  static ONNXC_BOTH T apply(T x) {
     return fn::abs(x);
   }
 };
 struct Square {
   template <class T>
-  static ONNXC_INLINE T apply(T x) {
+  static ONNXC_BOTH T apply(T x) {
     return fn::mul(x, x);
   }
 };
 struct Exponential {
   template <class T>
-  static ONNXC_INLINE T apply(T x) {
+  static ONNXC_BOTH T apply(T x) {
     return fn::exp(x);
   }
 };
@@ -77,7 +77,7 @@ struct Exponential {
 /// y[o] = Combine of Prologue(x) over the positions of `reduced`, for each position o of `kept`, which y holds
 /// row-major. x has a stride for each axis of either. Rounded once at the end. Y may be wider than T: sums of bytes are i32.
 template <class Combine, class Prologue, class Y, class T>
-void reduce(Share share, Y* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
+ONNXC_ANYWHERE void reduce(Share share, Y* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
   using Total = typename Combine::template Total<Y>;
   const int inner = reduced.rank - 1;
   const int64_t length = reduced.rank == 0 ? 1 : reduced[inner], step = reduced.rank == 0 ? 0 : reduced_strides[inner];

@@ -51,7 +51,7 @@ namespace detail {
 
 /// The coordinate from which output position i is made.
 template <class W>
-W resize_source(const ResizeTableParams& p, int64_t i) {
+ONNXC_ANYWHERE W resize_source(const ResizeTableParams& p, int64_t i) {
   const W in = static_cast<W>(p.in), out = static_cast<W>(p.out), x = static_cast<W>(i);
   const W scale = p.scale != 0 ? static_cast<W>(p.scale) : out / in, length = p.scale != 0 ? scale * in : out;
   switch (p.coordinates) {
@@ -69,7 +69,7 @@ W resize_source(const ResizeTableParams& p, int64_t i) {
 }
 
 template <class W>
-W nearest_source(Filter filter, W x, bool shrinks) {
+ONNXC_ANYWHERE W nearest_source(Filter filter, W x, bool shrinks) {
   const W low = std::floor(x), fraction = x - low;
   switch (filter) {
     case Filter::floor: return low;
@@ -82,7 +82,7 @@ W nearest_source(Filter filter, W x, bool shrinks) {
 
 /// The filter at distance d, in units of a (stretched) pixel.
 template <class W>
-W filter_weight(Filter filter, W d, W a) {
+ONNXC_ANYWHERE W filter_weight(Filter filter, W d, W a) {
   d = std::fabs(d);
   if (filter == Filter::linear) return d < 1 ? 1 - d : W(0);
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -92,11 +92,13 @@ W filter_weight(Filter filter, W d, W a) {
 }  // namespace detail
 
 /// Fills index[out * taps] and, where taps > 1, weight[out * taps]. Any parameters; positions without a source get index -1.
+/// A share has some of the positions.
 template <class W>
-void resize_table(ResizeTableParams p, int32_t* index, W* weight) {
+ONNXC_ANYWHERE void resize_table(ResizeTableParams p, int32_t* index, W* weight, Share share = {}) {
   if (p.scales != nullptr) p.scale = p.scales[p.scale_at];
   const W scale = p.scale != 0 ? static_cast<W>(p.scale) : static_cast<W>(p.out) / static_cast<W>(p.in);
-  for (int64_t j = 0; j < p.out; ++j) {
+  const auto [begin, end] = share.slice(p.out);
+  for (int64_t j = begin; j < end; ++j) {
     int32_t* const at = index + j * p.taps;
     W x = detail::resize_source<W>(p, j);
     const bool outside = p.in <= 0 || (p.coordinates == Coordinates::tf_crop_and_resize && !(x >= 0 && x <= static_cast<W>(p.in - 1)));
@@ -134,7 +136,7 @@ struct ResizeParams {
 /// y[o, j, i] = sum over t of weight[j][t] * x[o, index[j][t], i] for x [outer, in, inner] and y [outer, out, inner],
 /// row-major; the value itself where taps is 1. Sums in W; integers saturate.
 template <class Out, class In, class W>
-void resize(Share share, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
+ONNXC_ANYWHERE void resize(Share share, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
   const auto [first, last] = share.slice(p.outer * p.out);
   for (int64_t row = first; row < last; ++row) {
     const int64_t j = row % p.out;

@@ -7,7 +7,7 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// Whether an element is neither zero nor an empty string.
 template <class T>
-ONNXC_INLINE bool is_nonzero(const T& x) {
+ONNXC_BOTH bool is_nonzero(const T& x) {
   if constexpr (requires {
                   x.data;
                   x.size;
@@ -20,7 +20,7 @@ ONNXC_INLINE bool is_nonzero(const T& x) {
 
 /// y[rank, *count] = the positions of the elements of x that are not zero, in row-major order; a scalar counts as rank 1.
 template <class T>
-void nonzero(int64_t* count, int64_t* y, Tensor<const T> x) {
+ONNXC_ANYWHERE void nonzero(int64_t* count, int64_t* y, Tensor<const T> x) {
   int64_t n = 0;
   for (int64_t i = 0; i < x.count(); ++i) n += is_nonzero(x.data[i]) ? 1 : 0;
   *count = n;
@@ -43,7 +43,7 @@ struct CompressParams {
 
 /// y[outer, *count, inner] = the slices of x [outer, extent, inner] whose condition holds; slices beyond the conditions are dropped.
 template <class T>
-void compress(int64_t* count, T* y, const T* x, const bool* condition, CompressParams p) {
+ONNXC_ANYWHERE void compress(int64_t* count, T* y, const T* x, const bool* condition, CompressParams p) {
   const int64_t most = p.conditions < p.extent ? p.conditions : p.extent;
   int64_t n = 0;
   for (int64_t i = 0; i < most; ++i) n += condition[i] ? 1 : 0;
@@ -60,7 +60,7 @@ void compress(int64_t* count, T* y, const T* x, const bool* condition, CompressP
 
 /// -1, 0 or 1. NaN comes after all numbers and is equal to itself. Strings by their bytes.
 template <class T>
-ONNXC_INLINE int compare(const T& a, const T& b) {
+ONNXC_BOTH int compare(const T& a, const T& b) {
   if constexpr (requires {
                   a.data;
                   a.size;
@@ -89,8 +89,8 @@ struct UniqueParams {
 /// first occurrence and how often it occurs; for each slice of x the index of its equal in y. Results whose pointer is
 /// null are left out. order[extent] and rank[extent] are scratch memory.
 template <class T>
-void unique(int64_t* count, T* y, int64_t* indices, int64_t* inverse, int64_t* counts, const T* x, int64_t* order, int64_t* rank,
-            UniqueParams p) {
+ONNXC_ANYWHERE void unique(int64_t* count, T* y, int64_t* indices, int64_t* inverse, int64_t* counts, const T* x, int64_t* order,
+                           int64_t* rank, UniqueParams p) {
   const auto compare_slices = [&](int64_t a, int64_t b) {
     for (int64_t o = 0; o < p.outer; ++o) {
       for (int64_t k = 0; k < p.inner; ++k) {

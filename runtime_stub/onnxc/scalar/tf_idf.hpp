@@ -11,7 +11,7 @@ struct GramTree {
   bool counts_up = false;  ///< the keys of the root's children are 0, 1, 2 and so on
 
   /// The child of `node` with this key, or -1.
-  int64_t find(int64_t node, int64_t key) const {
+  ONNXC_ANYWHERE int64_t find(int64_t node, int64_t key) const {
     if (node == 0 && counts_up) return key >= 0 && key < begin[1] - begin[0] ? begin[0] + key : -1;
     int64_t low = begin[node], count = begin[node + 1] - low;
     if (count == 0) return -1;
@@ -31,11 +31,12 @@ struct TfIdfParams {
 };
 
 /// y[row, column] = count of the n-gram in x[row], or 1 where there is one, times weights[column] unless weights are
-/// null. x [rows, items], y [rows, columns].
+/// null. x [rows, items], y [rows, columns]. A share has some of the rows.
 template <class I>
-void tf_idf(Tensor<float> y, Tensor<const I> x, GramTree tree, const float* weights, TfIdfParams params) {
+ONNXC_ANYWHERE void tf_idf(Tensor<float> y, Tensor<const I> x, GramTree tree, const float* weights, TfIdfParams params, Share share = {}) {
   const int64_t items = x.shape[1], columns = y.shape[1];
-  for (int64_t row = 0; row < x.shape[0]; ++row) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  for (int64_t row = begin; row < end; ++row) {
     float* const to = y.data + row * columns;
     const I* const from = x.data + row * items;
     for (int64_t c = 0; c < columns; ++c) to[c] = 0;

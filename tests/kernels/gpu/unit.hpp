@@ -1,4 +1,4 @@
-// A unit as onnxc would emit it, of fixed or of symbolic sizes: session.cpp runs it, tests/gpu/compile.sh has nvcc compile it.
+// A unit as onnxc would emit it, of fixed or of symbolic sizes: session.cpp runs it, tests/gpu/words.sh has nvcc compile it.
 #pragma once
 #include <onnxc/gpu/session.hpp>
 

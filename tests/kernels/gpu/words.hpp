@@ -1,4 +1,4 @@
-// A kernel for each word of the vocabulary: words.cpp runs them, tests/gpu/compile.sh has nvcc compile them.
+// A kernel for each word of the vocabulary: words.cpp runs them, tests/gpu/words.sh has nvcc compile them.
 #pragma once
 #include <onnxc/gpu/queue.hpp>
 

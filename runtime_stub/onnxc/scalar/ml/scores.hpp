@@ -10,14 +10,14 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 enum class PostTransform { none, softmax, logistic, softmax_zero, probit };
 
 template <class T>
-T logistic_of(T x) {
+ONNXC_ANYWHERE T logistic_of(T x) {
   const T v = T(1) / (T(1) + std::exp(-std::abs(x)));
   return x < T(0) ? T(1) - v : v;
 }
 
 /// sqrt(2) erfinv(2x - 1), by Winitzki's approximation.
 template <class T>
-T probit_of(T p) {
+ONNXC_ANYWHERE T probit_of(T p) {
   const T centred = T(2) * p - T(1), log = std::log((T(1) - centred) * (T(1) + centred));
   const T v = T(2) / (T(3.14159f) * T(0.147f)) + T(0.5f) * log, v2 = T(1) / T(0.147f) * log;
   const T root = std::sqrt(-v + std::sqrt(v * v - v2));
@@ -26,7 +26,7 @@ T probit_of(T p) {
 
 /// Transforms n scores in place. softmax_zero leaves zeros as they are.
 template <class T>
-void post_transform(PostTransform transform, T* z, int64_t n) {
+ONNXC_ANYWHERE void post_transform(PostTransform transform, T* z, int64_t n) {
   switch (transform) {
     case PostTransform::none: return;
     case PostTransform::logistic:
@@ -60,7 +60,7 @@ enum class SecondClass { none, complement, opposite };
 
 /// Makes z[0, 1] from `score`.
 template <class T>
-void two_scores(PostTransform transform, SecondClass second, T score, T* z) {
+ONNXC_ANYWHERE void two_scores(PostTransform transform, SecondClass second, T score, T* z) {
   if (transform == PostTransform::probit) {
     z[0] = probit_of(score);
   } else if (second == SecondClass::none) {
@@ -79,21 +79,23 @@ struct ScoreParams {
 };
 
 /// Transforms each row of x [rows, columns] to y, which may be the same memory. A single column is transformed only by
-/// probit.
-inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams params) {
+/// probit. A share has some of the rows.
+ONNXC_ANYWHERE inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams params, Share share = {}) {
   const int64_t n = x.shape[1];
-  for (int64_t row = 0; row < x.shape[0]; ++row) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  for (int64_t row = begin; row < end; ++row) {
     float* const z = y.data + row * n;
     for (int64_t i = 0; i < n; ++i) z[i] = x.data[row * n + i];
     if (n > 1 || params.post == PostTransform::probit) post_transform(params.post, z, n);
   }
 }
 
-/// classes[row]: where x[row] is largest.
-inline void best_class(int64_t* classes, Tensor<const float> x) {
+/// classes[row]: where x[row] is largest. A share has some of the rows.
+ONNXC_ANYWHERE inline void best_class(int64_t* classes, Tensor<const float> x, Share share = {}) {
   const int64_t n = x.shape[1];
-  const float* from = x.data;
-  for (int64_t row = 0; row < x.shape[0]; ++row, from += n) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  const float* from = x.data + begin * n;
+  for (int64_t row = begin; row < end; ++row, from += n) {
     float most = from[0];
     int64_t best = 0;
     for (int64_t i = 1; i < n; ++i) {
@@ -106,10 +108,11 @@ inline void best_class(int64_t* classes, Tensor<const float> x) {
 }
 
 /// classes[row]: where x[row] is largest; y[row]: x[row] transformed. Where x has one column, it is the score of the
-/// second of two classes.
-inline void class_scores(Tensor<float> y, int64_t* classes, Tensor<const float> x, ScoreParams params) {
+/// second of two classes. A share has some of the rows.
+ONNXC_ANYWHERE inline void class_scores(Tensor<float> y, int64_t* classes, Tensor<const float> x, ScoreParams params, Share share = {}) {
   const int64_t n = x.shape[1];
-  for (int64_t row = 0; row < x.shape[0]; ++row) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  for (int64_t row = begin; row < end; ++row) {
     const float* const from = x.data + row * n;
     float* const z = y.data + row * y.shape[1];
     if (n == 1) {

@@ -15,7 +15,7 @@ struct Svm {
   const float* rho = nullptr;
 };
 
-inline float svm_kernel(const Svm& svm, const float* a, const float* b, int64_t n) {
+ONNXC_ANYWHERE inline float svm_kernel(const Svm& svm, const float* a, const float* b, int64_t n) {
   float sum = 0;
   if (svm.kernel == SvmKernel::rbf) {
     for (int64_t i = 0; i < n; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
@@ -26,10 +26,11 @@ inline float svm_kernel(const Svm& svm, const float* a, const float* b, int64_t 
   return svm.kernel == SvmKernel::sigmoid ? std::tanh(svm.gamma * sum + svm.coef0) : sum;
 }
 
-/// y[row, 0] for x [rows, features]. With one_class it is the sign, as 1 or -1.
-inline void svm_regressor(Tensor<float> y, Tensor<const float> x, Svm svm, bool one_class) {
+/// y[row, 0] for x [rows, features]. With one_class it is the sign, as 1 or -1. A share has some of the rows.
+ONNXC_ANYWHERE inline void svm_regressor(Tensor<float> y, Tensor<const float> x, Svm svm, bool one_class, Share share = {}) {
   const int64_t n = x.shape[1];
-  for (int64_t row = 0; row < x.shape[0]; ++row) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  for (int64_t row = begin; row < end; ++row) {
     const float* const from = x.data + row * n;
     float sum = svm.rho[0];
     for (int64_t k = 0; k < svm.vector_count; ++k) sum += svm.coefficients[k] * svm_kernel(svm, from, svm.vectors + k * n, n);
@@ -49,7 +50,7 @@ struct SvmClasses {
 
 /// Finds p[i] such that r[i, j] are as close as can be to p[i] / (p[i] + p[j]): Wu, Lin and Weng's second approach, as
 /// in libsvm. q: room for k * k + k.
-inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p) {
+ONNXC_ANYWHERE inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p) {
   float* const qp = q + k * k;
   for (int64_t t = 0; t < k; ++t) {
     p[t] = 1.0f / static_cast<float>(k);
@@ -87,7 +88,7 @@ inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p
 
 /// The class with most votes of pairs of classes. scores: of the pairs, in order. With prob_a they become probabilities of the
 /// classes. room: 2 * classes * classes + 2 * classes elements.
-inline int64_t decide_by_pairs(const SvmClasses& p, float* scores, float* room) {
+ONNXC_ANYWHERE inline int64_t decide_by_pairs(const SvmClasses& p, float* scores, float* room) {
   const int64_t k = p.classes;
   float *const votes = room, *const matrix = votes + k;
   int64_t best = 0;
@@ -110,7 +111,7 @@ inline int64_t decide_by_pairs(const SvmClasses& p, float* scores, float* room) 
 }
 
 /// z: `count` transformed scores, or two of one for two classes.
-inline void finish_scores(const SvmClasses& p, float* scores, int64_t count, float* z) {
+ONNXC_ANYWHERE inline void finish_scores(const SvmClasses& p, float* scores, int64_t count, float* z) {
   if (count == 1 && p.classes == 2) {
     const float score = scores[0];
     if (p.post == PostTransform::probit) {
@@ -126,13 +127,15 @@ inline void finish_scores(const SvmClasses& p, float* scores, int64_t count, flo
 }
 
 /// classes[row] is the number of the class. y[row, ...] has for each class a score (linear) or a probability, or else
-/// for each pair of classes a score, of which two classes get two. room:
-/// vector_count + 4 * classes * classes + 4 * classes elements.
-inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float> x, Svm svm, SvmClasses p, float* room) {
+/// for each pair of classes a score, of which two classes get two. A share has some of the rows; room: vector_count + 4 *
+/// classes * classes + 4 * classes elements of its own.
+ONNXC_ANYWHERE inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float> x, Svm svm, SvmClasses p, float* room,
+                                          Share share = {}) {
   const int64_t n = x.shape[1], k = p.classes;
   float* const kernels = room;
   float* const scores = kernels + svm.vector_count;
-  for (int64_t row = 0; row < x.shape[0]; ++row) {
+  const auto [begin, end] = share.slice(x.shape[0]);
+  for (int64_t row = begin; row < end; ++row) {
     const float* const from = x.data + row * n;
     int64_t count = 0, best = 0;
     if (svm.vector_count == 0) {

@@ -35,7 +35,7 @@ struct TreeParams {
 
 /// The leaf in which x ends.
 template <class T, class X>
-const int32_t* find_leaf(const Forest<T>& forest, int64_t tree, const X* x) {
+ONNXC_ANYWHERE const int32_t* find_leaf(const Forest<T>& forest, int64_t tree, const X* x) {
   int32_t at = forest.roots[tree];
   for (;;) {
     const int32_t* const node = forest.nodes + int64_t{4} * at;
@@ -59,7 +59,7 @@ const int32_t* find_leaf(const Forest<T>& forest, int64_t tree, const X* x) {
 
 /// Adds up the leaves in which x ends: scores[target], and whether a target has any.
 template <class T, class X>
-void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& params, T* scores, bool* has) {
+ONNXC_ANYWHERE void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& params, T* scores, bool* has) {
   for (int64_t t = 0; t < params.targets; ++t) {
     scores[t] = 0;
     has[t] = false;
@@ -83,7 +83,7 @@ void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& para
 
 /// The scores of one row of a TreeEnsembleRegressor or TreeEnsemble, from the aggregates of its targets. y: `targets` elements.
 template <class T, class Y>
-void finish_regression(const Forest<T>& forest, const TreeParams& params, T* scores, Y* y) {
+ONNXC_ANYWHERE void finish_regression(const Forest<T>& forest, const TreeParams& params, T* scores, Y* y) {
   const int64_t n = params.targets;
   if (params.aggregate == TreeAggregate::average) {
     for (int64_t t = 0; t < n; ++t) scores[t] /= static_cast<T>(forest.trees);
@@ -100,7 +100,7 @@ void finish_regression(const Forest<T>& forest, const TreeParams& params, T* sco
 /// has any weight. As in ONNX Runtime, the base value of one of two classes counts only where the class has a weight, and two base values for
 /// two classes that have weights mean one score and its opposite.
 template <class T>
-int64_t finish_classification(const Forest<T>& forest, const TreeParams& params, T* scores, bool* has, float* y) {
+ONNXC_ANYWHERE int64_t finish_classification(const Forest<T>& forest, const TreeParams& params, T* scores, bool* has, float* y) {
   const int64_t n = params.targets;
   int64_t best = 0, held = n;
   SecondClass second = SecondClass::none;
@@ -146,7 +146,7 @@ int64_t finish_classification(const Forest<T>& forest, const TreeParams& params,
 
 /// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements, of this share.
 template <class T, class Y, class X>
-void tree_regressor(Share share, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
+ONNXC_ANYWHERE void tree_regressor(Share share, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
   const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * x.shape[1], params, scores, has);
@@ -156,8 +156,8 @@ void tree_regressor(Share share, Tensor<Y> y, Tensor<const X> x, Forest<T> fores
 
 /// classes[row] is the number of the class, and y[row, class] its score; otherwise as above.
 template <class T, class X>
-void tree_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
-                     TreeParams params) {
+ONNXC_ANYWHERE void tree_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores,
+                                    bool* has, TreeParams params) {
   const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * x.shape[1], params, scores, has);

@@ -2,7 +2,7 @@
 # nvcc compiles every word of the vocabulary of GPU kernels, for each compute capability that onnxc has a target for: without a
 # warning, without a register that is spilled, and with the instructions that a word stands for.
 #
-#   tests/gpu/compile.sh [ARCHITECTURE]...      sm_80 and sm_90, where none is given
+#   tests/gpu/words.sh [ARCHITECTURE]...      sm_80 and sm_90, where none is given
 #
 # Exit code 77 where there is no nvcc. NVCC names another one.
 set -euo pipefail

@@ -153,7 +153,7 @@ class AbiText {
         "}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) const onnxc_model* {0}_model(void) {{ return "
         "&{0}_description; }}\n",
         ns_, string_literal(ns_), string_literal(options_.version), string_literal(options_.model_sha256), string_literal(options_.target),
-        interface_.inputs.size(), interface_.outputs.size(), interface_.symbols.size(), program_.arena_alignment, weights_bytes,
+        interface_.inputs.size(), interface_.outputs.size(), interface_.symbols.size(), program_.arena.alignment, weights_bytes,
         program_.uses_heap ? 1 : 0);
   }
 

@@ -49,7 +49,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.model_sha256 = compilation.info.sha256;
   for (const auto& [domain, version] : compilation.info.opsets)
     emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
-  emit.target = compilation.target.name;
+  emit.gpu = compilation.target.gpu != nullptr;
+  emit.target = full_name(compilation.target);
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
   if (options.math != Math::Default) emit.flags += fmt::format(" --math {}", name(options.math));

@@ -94,18 +94,25 @@ std::string CppDialect::argument(const Arg& arg, bool forked) const {
                     arg);
 }
 
-std::string CppDialect::call(const Call& call, bool shared, bool forked) const {
+std::string CppDialect::function(const Call& call) const {
   std::string types;
   for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + template_argument(t);
   // A row may fix some template arguments, as in gemm<14, 2>; others are appended.
-  std::string function = call.function;
-  if (!types.empty()) {
-    if (function.back() == '>') function = fmt::format("{}, {}>", function.substr(0, function.size() - 1), types);
-    else function += "<" + types + ">";
-  }
-  std::string args = call.parallel ? (shared ? "share" : "onnxc::Share{}") : "";
+  if (types.empty()) return call.function;
+  if (call.function.back() == '>') return fmt::format("{}, {}>", call.function.substr(0, call.function.size() - 1), types);
+  return fmt::format("{}<{}>", call.function, types);
+}
+
+std::string CppDialect::arguments(const Call& call, bool forked) const {
+  std::string args;
   for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + argument(a, forked);
-  return fmt::format("{}{}({})", function.starts_with("::") ? "" : "onnxc::", function, args);
+  return args;
+}
+
+std::string CppDialect::call(const Call& call, bool shared, bool forked) const {
+  std::string args = call.parallel ? (shared ? "share" : "onnxc::Share{}") : "";
+  if (const std::string own = arguments(call, forked); !own.empty()) args += (args.empty() ? "" : ", ") + own;
+  return fmt::format("{}{}({})", call.function.starts_with("::") ? "" : "onnxc::", function(call), args);
 }
 
 }  // namespace onnxc

@@ -9,7 +9,7 @@
 
 namespace onnxc {
 
-class CppDialect final : public Dialect {
+class CppDialect : public Dialect {
  public:
   /// `buffer_names`: for each buffer an expression, which is a pointer to its element type, const if it is only read.
   /// `expr_names`: see unit_names.h. All of them must outlive this object.
@@ -19,6 +19,12 @@ class CppDialect final : public Dialect {
 
   std::string call(const Call& call, bool shared, bool forked) const override;
   std::string pointer(const PointerArg& p, bool forked) const override;
+
+ protected:
+  /// `gemm<14, 2, float>`: the function with all its template arguments, without its namespace.
+  std::string function(const Call& call) const;
+  std::string arguments(const Call& call, bool forked) const;
+  const SymbolNames& symbols() const { return symbols_; }
 
  private:
   const std::string& name_of(BufferId buffer) const { return buffer_names_[buffer]; }

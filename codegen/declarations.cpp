@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/gpu_unit.h"
 #include "codegen/names.h"
 #include "codegen/requirements.h"
 
@@ -31,7 +32,7 @@ std::string bounds_text(Dim symbol, int64_t most) {
 std::string memory_parameter(const Program& program) { return program.uses_heap ? ", const onnxc_allocator& memory" : ""; }
 
 std::string declarations(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options,
-                         const std::string& weights) {
+                         const std::string& weights, std::size_t device_weights_bytes) {
   std::string text = fmt::format("\nnamespace {} {{\n\n", options.name_space);
   if (interface.dynamic()) {
     text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
@@ -47,8 +48,8 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
         "SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
         "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
   } else {
-    text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena_bytes.value(),
-                        program.arena_alignment);
+    text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena.bytes.value(),
+                        program.arena.alignment);
   }
   const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
     text += fmt::format("struct {} {{\n", name);
@@ -64,6 +65,7 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
   };
   members("Inputs", interface.inputs, false);
   members("Outputs", interface.outputs, true);
+  if (options.gpu) text += device_declarations(interface, program, device_weights_bytes);
   const std::string dims = interface.dynamic() ? "const Dims& dims, " : "";
   if (program.uses_heap)
     text +=

@@ -10,7 +10,7 @@ namespace onnxc {
 
 /// The text of the header after its includes. `weights`: what it declares of them.
 std::string declarations(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options,
-                         const std::string& weights);
+                         const std::string& weights, std::size_t device_weights_bytes);
 
 /// The parameter of `run` for the caller's allocator, where the program needs one.
 std::string memory_parameter(const Program& program);

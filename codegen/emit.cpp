@@ -10,6 +10,7 @@
 #include "codegen/cpp_text.h"
 #include "codegen/declarations.h"
 #include "codegen/function.h"
+#include "codegen/gpu_unit.h"
 #include "codegen/lines.h"
 #include "codegen/names.h"
 #include "codegen/outline.h"
@@ -60,6 +61,10 @@ class Emitter {
       fit_to_interface(variants_[i].program);
       share_weights(variants_[i].program);
     }
+    const std::set<std::string> on_device = weights_read(Device::Gpu);
+    for (const Weights* w : all_weights()) {
+      if (on_device.contains(w->name)) device_weights_.add(*w);
+    }
     if (!options.profile) return;
     profile_.emplace(options.threads);
     profile_->add(program_, "");
@@ -72,6 +77,7 @@ class Emitter {
     unit.header = header();
     unit.source = source(unit);
     unit.libraries = program_.libraries;
+    unit.gpu = options_.gpu;
     unit.includes_others = !program_.includes.empty();
     return unit;
   }
@@ -108,12 +114,12 @@ class Emitter {
   }
 
   /// The names of the weights that steps read. A Loop's constant true condition may not be among them.
-  std::set<std::string> weights_read() const {
+  std::set<std::string> weights_read(Device device) const {
     std::set<std::string> names;
     for_each_program([&](const Program& program) {
       for_each_step(program.steps, [&](const Step& s, int) {
         for_each_pointer(s, [&](const PointerArg& p) {
-          if (const Buffer& root = program[root_of(program, p.buffer)]; root.space == Buffer::Space::Weights)
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.space == Buffer::Space::Weights && root.device == device)
             names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
         });
       });
@@ -149,8 +155,9 @@ class Emitter {
       }
     }
     if (profile_) headers.insert("profile.h");
+    if (options_.gpu) headers.insert("gpu/interface.hpp");
     text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
-    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_));
+    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_, device_weights_.image.size()));
   }
 
   std::string include_headers(const std::set<std::string>& headers) const {
@@ -168,12 +175,15 @@ class Emitter {
     });
     if (profile_) headers.insert("profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
+    if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/run_once.hpp"});
     std::vector<WeightBlob> blobs;
-    const std::set<std::string> read = weights_read();
+    const std::set<std::string> read = weights_read(Device::Cpu);
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name))
         blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
     }
+    if (!device_weights_.image.empty())
+      blobs.push_back({DeviceWeights::kName, "std::uint8_t", device_weights_.image, 256, nullptr, "what the GPU reads"});
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
@@ -185,7 +195,7 @@ class Emitter {
     }
 
     Text all;
-    all += in_short_lines(banner(options_.name_space + ".cpp") + outline(program_)) + preamble(headers, weights) +
+    all += in_short_lines(banner(options_.name_space + (options_.gpu ? ".cu" : ".cpp")) + outline(program_)) + preamble(headers, weights) +
            fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";
@@ -194,15 +204,16 @@ class Emitter {
     }
     const Profile* const profile = profile_ ? &*profile_ : nullptr;
     if (profile) text += profile->counters();
-    FunctionText general(program_, interface_, options_.threads > 1, profile);
+    const auto* const device_weights = options_.gpu ? &device_weights_.offsets : nullptr;
+    FunctionText general(program_, interface_, options_.threads > 1, profile, device_weights);
     text += general.print(weights) + "\n";
     std::string sizes, choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
-      FunctionText function(program, interface_, options_.threads > 1, profile);
+      FunctionText function(program, interface_, options_.threads > 1, profile, device_weights);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
-      sizes += fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
+      sizes += fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::{{}})(dims).bytes);\n", test, scopes_[i]);
       std::string checks;
       for (const Requirement& r : requirements_of_dims(program.requirements, interface_)) {
         if (std::ranges::find(program_.requirements, r) == program_.requirements.end())
@@ -214,10 +225,14 @@ class Emitter {
 
     if (interface_.dynamic()) {
       text += fmt::format("onnxc::Status check(const Dims& dims) noexcept {{\n{}  return {{}};\n}}\n\n", dims_checks());
-      text += fmt::format(
-          "std::size_t arena_bytes(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return "
-          "onnxc::size_of(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n",
-          sizes);
+      text += arena_function("arena_bytes", "plan", sizes);
+      if (options_.gpu) text += arena_function("device_arena_bytes", "device_plan", sizes);
+    }
+    if (options_.gpu) {
+      const std::string checked = interface_.dynamic() ? "  if (const auto status = check(dims)) return status;\n" : "";
+      const std::string body = checked + choices + fmt::format("  return {};\n", call("steps", program_));
+      text += device_definitions(interface_, device_weights_.image.empty() ? "" : weights.access(DeviceWeights::kName),
+                                 device_weights_.image.size(), body);
     }
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
                         interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
@@ -227,11 +242,24 @@ class Emitter {
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
                         interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-    text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
+    text += options_.gpu ? run_once(interface_) : choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
+    text += fmt::format("}}  // namespace {}\n\n", options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
     all += in_short_lines(text);
     return all;
+  }
+
+  /// `sizes`: the lines for variants, with {} where the function that plans the arena is named.
+  static std::string arena_function(const char* name, const char* plan, const std::string& sizes) {
+    return fmt::format(
+        "std::size_t {}(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return "
+        "onnxc::size_of(onnxc::nothrow({})(dims).bytes);\n}}\n\n",
+        name, with_plan(sizes, plan), plan);
+  }
+  static std::string with_plan(std::string sizes, const std::string& plan) {
+    for (std::size_t at = sizes.find("{}"); at != sizes.npos; at = sizes.find("{}", at + plan.size())) sizes.replace(at, 2, plan);
+    return sizes;
   }
 
   /// The text before the namespace.
@@ -259,6 +287,7 @@ class Emitter {
   }
 
   std::string call(const std::string& steps, const Program& program) const {
+    if (options_.gpu) return fmt::format("onnxc::nothrow({})({}in, out, memory, stream)", steps, interface_.dynamic() ? "dims, " : "");
     const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
                                         program.uses_heap ? ", onnxc::Heap{&memory}" : "",
                                         options_.threads == 1       ? ""
@@ -318,6 +347,7 @@ class Emitter {
   std::vector<Variant> variants_;
   std::vector<std::string> scopes_;    ///< a namespace for each variant
   std::vector<Weights> more_weights_;  ///< weights that only variants have
+  DeviceWeights device_weights_;
   Names weight_names_;
   std::optional<Profile> profile_;
   const EmitOptions& options_;

@@ -20,6 +20,7 @@ struct EmitOptions {
   bool flush_subnormals = true;             ///< a run treats subnormal numbers as zeros
   bool standalone = false;                  ///< the runtime headers are pasted in
   int vector_floats = 0;                    ///< the vector width that weights and images are packed for; 0: any
+  bool gpu = false;                         ///< for a processor and a GPU: a .cu file
   bool portable = false;                    ///< plain C++ with vectors of that width, for any machine
   std::string march;                        ///< the -march that the unit is to be compiled with, or empty
   std::string triple = "x86_64-linux-gnu";  ///< of object files with weights: for x86_64 or aarch64
@@ -33,6 +34,7 @@ struct Unit {
   std::string header;
   std::vector<SideFile> side_files;
   std::vector<std::string> libraries;  ///< to link with: names as after -l
+  bool gpu = false;                    ///< the source is a .cu file
   bool includes_others = false;        ///< it includes headers that are neither its own nor onnxc's
 };
 

@@ -6,19 +6,25 @@
 
 #include "codegen/cpp_branches.h"
 #include "codegen/cpp_dialect.h"
+#include "codegen/cuda_dialect.h"
 #include "codegen/steps.h"
 #include "codegen/unit_names.h"
 
 namespace onnxc {
 
-FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile)
+FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+                           const std::map<std::string, std::size_t>* device_weights)
     : program_(program),
       interface_(interface),
       threads_(threads),
       profile_(profile),
+      device_weights_(device_weights),
       symbol_names_(interface.symbol_names),
       expr_names_(expr_names(program)) {
   for (const std::string_view n : kUnitNames) locals_.add(n);
+  if (device_weights_ != nullptr) {
+    for (const std::string_view n : kGpuUnitNames) locals_.add(n);
+  }
   if (profile_ != nullptr) {
     for (const char* n : Profile::kNames) locals_.add(n);
   }
@@ -38,23 +44,37 @@ std::string FunctionText::print(const WeightsText& weights) {
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(expr_names_[i], program_.exprs[i]) + "\n";
   for (std::size_t i = 0; i < program_.branches.size(); ++i)
     text += cpp_branches_struct(branches_name(static_cast<int>(i)), program_.branches[i]) + "\n";
-  if (interface_.dynamic()) text += plan();
-  text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n",
-                      interface_.dynamic() ? "const Dims& dims, " : "", program_.uses_heap ? ", onnxc::Heap heap" : "",
-                      threads_ ? ", onnxc::Threads threads" : "");
-  text += buffers(weights);
-  const CppDialect dialect(program_, symbol_names_, buffer_names_, expr_names_);
+  const bool gpu = device_weights_ != nullptr;
+  if (interface_.dynamic()) text += plan(Device::Cpu) + (gpu ? plan(Device::Gpu) : "");
+  text += signature() + buffers(weights);
+  const CppDialect cpp(program_, symbol_names_, buffer_names_, expr_names_);
+  const CudaDialect cuda(program_, symbol_names_, buffer_names_, expr_names_);
+  const Dialect& dialect = gpu ? static_cast<const Dialect&>(cuda) : cpp;
   StepsText steps{program_, dialect, symbol_names_, buffer_names_, threads_, profile_, {}};
   for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
     steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
   const std::string body = steps.print();
   if (body.find(".weights_end") != std::string::npos)
     text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
-  return text + body + "  return {};\n}\n";
+  return text + body + (gpu ? "  return gpu.result();\n}\n" : "  return {};\n}\n");
+}
+
+std::string FunctionText::signature() const {
+  const char* const dims = interface_.dynamic() ? "const Dims& dims, " : "";
+  const char* const heap = program_.uses_heap ? ", onnxc::Heap heap" : "";
+  if (device_weights_ == nullptr)
+    return fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", dims, heap,
+                       threads_ ? ", onnxc::Threads threads" : "");
+  return fmt::format(
+      "onnxc::Status steps({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t "
+      "stream{}) {{\n  onnxc::gpu::Queue gpu{{stream, memory.words}};\n  [[maybe_unused]] std::byte* const arena = memory.host;\n",
+      dims, heap);
 }
 
 /// Symbolic arenas: offsets as straight-line code. If all buffers have fixed sizes, only the size.
-std::string FunctionText::plan() const {
+std::string FunctionText::plan(Device device) const {
+  const bool host = device == Device::Cpu;
+  const char *const type = host ? "Plan" : "DevicePlan", *const plan = host ? "plan" : "device_plan";
   const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {
     std::string text;
@@ -69,10 +89,10 @@ std::string FunctionText::plan() const {
     }
     return text;
   };
-  const auto function = [](const std::string& name, const char* parameter, const std::string& statements) {
-    return fmt::format("Plan {}({}) {{\n  Plan p;\n{}  return p;\n}}\n", name, parameter, statements);
+  const auto function = [&](const std::string& name, const char* parameter, const std::string& statements) {
+    return fmt::format("{} {}({}) {{\n  {} p;\n{}  return p;\n}}\n", type, name, parameter, type, statements);
   };
-  const std::vector<Placement>& placements = program_.placements;
+  const std::vector<Placement>& placements = program_.arena_of(device).placements;
   std::string members;
   if (!placements.empty()) {
     for (const auto& offset : placements.front().offsets) {
@@ -81,26 +101,30 @@ std::string FunctionText::plan() const {
                              comment_text(onnxc::text(b.extents)));
     }
   }
-  std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n",
-                                 placements.empty() ? program_.arena_bytes.value() : 0, members);
-  if (placements.empty()) return text + function("plan", "[[maybe_unused]] const Dims& dims", "") + "\n";
-  if (placements.size() == 1) return text + function("plan", "const Dims& dims", body(placements.front())) + "\n";
+  std::string text = fmt::format("/// Where each buffer lies in the arena{}.\nstruct {} {{\n  std::int64_t bytes = {};\n{}}};\n",
+                                 host ? "" : " of the GPU", type, placements.empty() ? program_.arena_of(device).bytes.value() : 0, members);
+  if (placements.empty()) return text + function(plan, "[[maybe_unused]] const Dims& dims", "") + "\n";
+  if (placements.size() == 1) return text + function(plan, "const Dims& dims", body(placements.front())) + "\n";
   std::string choice;
   for (std::size_t i = 0; i < placements.size(); ++i) {
-    text += function(fmt::format("plan_{}", i), "const Dims& dims", body(placements[i]));
-    choice += i == 0 ? "  p = plan_0(dims);\n" : fmt::format("  if (const Plan q = plan_{}(dims); q.bytes < p.bytes) p = q;\n", i);
+    text += function(fmt::format("{}_{}", plan, i), "const Dims& dims", body(placements[i]));
+    choice += i == 0 ? fmt::format("  p = {}_0(dims);\n", plan)
+                     : fmt::format("  if (const {} q = {}_{}(dims); q.bytes < p.bytes) p = q;\n", type, plan, i);
   }
-  return text + "/// No one order of the buffers is the best for all dimensions.\n" + function("plan", "const Dims& dims", choice) + "\n";
+  return text + "/// No one order of the buffers is the best for all dimensions.\n" + function(plan, "const Dims& dims", choice) + "\n";
 }
 
 /// The pointer to a buffer of the caller, or to weights; empty for others.
 std::string FunctionText::base_of(const Buffer& root, const WeightsText& weights) const {
   const auto index = static_cast<std::size_t>(root.index);
+  const char* const data = root.device == Device::Gpu ? "" : ".data()";
   switch (root.space) {
-    case Buffer::Space::Input: return fmt::format("in.{}.data()", interface_.inputs[index].name);
-    case Buffer::Space::Output: return fmt::format("out.{}.data()", interface_.outputs[index].name);
+    case Buffer::Space::Input: return "in." + interface_.inputs[index].name + data;
+    case Buffer::Space::Output: return "out." + interface_.outputs[index].name + data;
     case Buffer::Space::Weights: {
       const Weights& w = program_.weights[index];
+      if (root.device == Device::Gpu)
+        return fmt::format("onnxc::at<{}>(memory.weights, {})", info(w.element).cpp_name, device_weights_->at(w.name));
       return w.strings ? w.name : weights.access(w.name);
     }
     case Buffer::Space::Arena:
@@ -116,7 +140,7 @@ std::string FunctionText::buffers(const WeightsText& weights) {
   for_each_step(program_.steps, [&](const Step& s, int) { for_each_pointer(s, [&](const PointerArg& p) { used[p.buffer] = true; }); });
   buffer_names_.assign(program_.buffers.size(), "");
   std::string text;
-  bool arena = false, input = false, output = false, planned = false;
+  bool arena = false, input = false, output = false, planned = false, planned_on_device = false;
   Names& names = locals_;
   for (BufferId id = 0; id < std::ssize(program_.buffers); ++id) {
     if (!used[id]) continue;
@@ -154,13 +178,14 @@ std::string FunctionText::buffers(const WeightsText& weights) {
     }
     const std::string name = names.add(b.name, "v");
     if (r.space == Buffer::Space::Arena) {
-      std::string at = program_.placements.empty() ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("p.b{}", root);
-      if (!program_.placements.empty()) {
-        planned = true;
+      const bool host = r.device == Device::Cpu, fixed = program_.arena_of(r.device).placements.empty();
+      std::string at = fixed ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("{}.b{}", host ? "p" : "device", root);
+      if (!fixed) {
+        (host ? planned : planned_on_device) = true;
         if (!(offset == Dim(0))) at += " + " + cpp_dim(offset, symbol_names_);
         at = fmt::format("static_cast<std::size_t>({})", at);
       }
-      text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
+      text += fmt::format("  {}* const {} = onnxc::at<{}>({}, {});\n", type, name, type, host ? "arena" : "memory.arena", at);
     } else {
       const bool is_const = r.space == Buffer::Space::Input || r.space == Buffer::Space::Weights;
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
@@ -170,7 +195,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
     buffer_names_[id] = name;
   }
   if (planned) text = "  const Plan p = plan(dims);\n" + text;
-  if (!arena) text = "  static_cast<void>(arena);\n" + text;
+  if (planned_on_device) text = "  const DevicePlan device = device_plan(dims);\n" + text;
+  if (!arena && device_weights_ == nullptr) text = "  static_cast<void>(arena);\n" + text;
   if (!input) text = "  static_cast<void>(in);\n" + text;
   if (!output) text = "  static_cast<void>(out);\n" + text;
   if (interface_.dynamic()) text = "  static_cast<void>(dims);\n" + text;

@@ -1,5 +1,6 @@
 // A Program as a C++ function: its expressions, the plan of its arena, and `steps`, which runs it.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,16 @@ class FunctionText {
  public:
   /// `program` has the inputs and outputs of `interface`, possibly with more known extents. `profile`: what measures
   /// its steps, or null.
-  FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile);
+  /// `device_weights`: where each constant of a GPU lies in their image, by name; null for a unit without a GPU.
+  FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+               const std::map<std::string, std::size_t>* device_weights = nullptr);
 
   /// The whole text, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
   std::string print(const WeightsText& weights);
 
  private:
-  std::string plan() const;
+  std::string plan(Device device) const;
+  std::string signature() const;
   std::string base_of(const Buffer& root, const WeightsText& weights) const;
   std::string buffers(const WeightsText& weights);
 
@@ -28,6 +32,7 @@ class FunctionText {
   const Interface& interface_;
   bool threads_;
   const Profile* profile_;
+  const std::map<std::string, std::size_t>* device_weights_;
   SymbolNames symbol_names_;
   std::vector<std::string> expr_names_;
   PerBuffer<std::string> buffer_names_;

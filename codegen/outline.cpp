@@ -30,17 +30,17 @@ std::string outline(const Program& program) {
     const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));
     return arena == bound ? std::string("proved minimal") : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound));
   };
-  if (!program.placements.empty()) {
+  if (!program.arena.placements.empty()) {
     const LikelyArena likely = likely_arena(program);
     std::string sizes;
     for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
     text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n",
-                        program.placements.front().offsets.size(), comment_text(sizes), thousands(likely.bytes),
+                        program.arena.placements.front().offsets.size(), comment_text(sizes), thousands(likely.bytes),
                         quality(likely.bytes, likely.lower_bound));
   } else {
-    const int64_t arena = program.arena_bytes.value();
+    const int64_t arena = program.arena.bytes.value();
     text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
-                        quality(arena, program.lower_bound.value()), thousands(program.unshared_bytes.value()));
+                        quality(arena, program.arena.lower_bound.value()), thousands(program.arena.unshared_bytes.value()));
     text += "//     offset        bytes   live       tensor\n";
     for (BufferId id : planned_buffers(program)) {
       const Buffer& b = program[id];

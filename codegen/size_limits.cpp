@@ -200,7 +200,7 @@ void need_all(Collection& sizes, const Program& program, bool threads) {
   for (BufferId id : program.outputs) {
     for (Dim d : program[id].extents) sizes.need(d.upper_bound().value_or(0));  // stored by output_shape
   }
-  sizes.need(program.unshared_bytes, kMostSum);
+  sizes.need(program.arena.unshared_bytes, kMostSum);
   for (const Requirement& r : program.requirements) {
     sizes.need(r.a);
     sizes.need(r.b);

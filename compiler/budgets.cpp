@@ -83,7 +83,7 @@ std::set<std::string> unbounded_symbols(const Program& program) {
 }
 
 void check_arena(const Program& program, const CompilerOptions& options) {
-  const bool fixed = program.placements.empty();
+  const bool fixed = program.arena.placements.empty();
   if (!fixed && !options.max_arena) return;
   if (const std::set<std::string> names = unbounded_symbols(program); !names.empty()) {
     throw Error(ErrorKind::Budget,
@@ -91,7 +91,7 @@ void check_arena(const Program& program, const CompilerOptions& options) {
                             fmt::join(names, "' and '"), names.size() == 1 ? "has" : "have", *options.max_arena),
                 fmt::format("--dim '{}=1..MAX' gives it one; see --max-arena", *names.begin()));
   }
-  const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena_bytes.value() : most_arena_bytes(program);
+  const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena.bytes.value() : most_arena_bytes(program);
   if (bytes <= most) return;
   const bool endless = std::ranges::any_of(planned_buffers(program), [&](BufferId id) { return is_endless(program[id]); });
   throw Error(ErrorKind::Budget,

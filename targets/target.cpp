@@ -39,6 +39,9 @@ constexpr Target on_machine(std::string_view name, const Machine* machine) {
 }
 constexpr Target kZen4 = on_machine("zen4", &machines::kZen4), kZen5 = on_machine("zen5", &machines::kZen5);
 
+// By the data sheets of A100 and H100.
+constexpr Gpu kSm80{"cuda-sm80", "sm_80", 108, 163 << 10, 40 << 20}, kSm90{"cuda-sm90", "sm_90", 132, 227 << 10, 50 << 20};
+
 /// The size that the system states for a cache of this machine; `otherwise` if it states none, or none that is
 /// credible.
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -86,7 +89,20 @@ Target host() {
 
 }  // namespace
 
+std::string full_name(const Target& target) {
+  if (target.gpu == nullptr) return std::string(target.name);
+  return std::string(target.gpu->name) + (target.name == "native" ? "" : "+" + std::string(target.name));
+}
+
 std::optional<Target> find_target(std::string_view name) {
+  for (const Gpu* gpu : {&kSm80, &kSm90}) {
+    if (!name.starts_with(gpu->name)) continue;
+    const std::string_view rest = name.substr(gpu->name.size());
+    std::optional<Target> target = rest.empty() ? host() : rest.starts_with("+") ? find_target(rest.substr(1)) : std::nullopt;
+    if (!target || target->gpu != nullptr) return std::nullopt;
+    target->gpu = gpu;
+    return target;
+  }
   if (name == "native") return host();
   for (const Target* t : {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kZen4, &kZen5, &kAarch64}) {
     if (t->name == name) return *t;
@@ -95,7 +111,7 @@ std::optional<Target> find_target(std::string_view name) {
 }
 
 std::span<const std::string_view> target_names() {
-  static constexpr std::string_view names[] = {"native", "zen5", "zen4", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic"};
+  static constexpr std::string_view names[] = {"native", "zen5", "zen4", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic", "cuda-sm80", "cuda-sm90"};
   return names;
 }
 

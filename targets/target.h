@@ -13,6 +13,15 @@
 
 namespace onnxc {
 
+/// A GPU beside the processor, on which a unit computes what there are kernels for.
+struct Gpu {
+  std::string_view name;    ///< cuda-sm80
+  std::string_view arch;    ///< what nvcc gets with -arch=
+  int multiprocessors = 0;  ///< of the largest card of this kind
+  int64_t shared_bytes = 0;  ///< of a block
+  int64_t l2_bytes = 0;
+};
+
 struct Target {
   std::string_view name;
   Features features;
@@ -28,8 +37,13 @@ struct Target {
   /// speed is the goal, it is as much as L2 holds.
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
   int64_t workspace = 0;
+  const Gpu* gpu = nullptr;  ///< null: everything runs on the processor
 };
 
+/// The name for --target: zen4, cuda-sm80+zen4.
+std::string full_name(const Target& target);
+
+/// cuda-sm80 and cuda-sm90, alone or followed by the processor's target, as in cuda-sm80+x86-64-v3; native if there is none.
 /// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 with the costs of these cores), aarch64, native (this host), generic. Empty
 /// for an unknown name.
 std::optional<Target> find_target(std::string_view name);
@@ -37,7 +51,7 @@ std::optional<Target> find_target(std::string_view name);
 std::span<const std::string_view> target_names();
 
 /// Where a kernel can run. `Any`: a function for both, of which a thread of a GPU computes one share.
-enum class Device { Cpu, Gpu, Any };
+enum class RunsOn : uint8_t { Cpu, Gpu, Any };
 
 /// One row of the catalogue: a kernel and its cost.
 ///
@@ -53,7 +67,7 @@ struct Kernel {
   /// has fewer multiplications, and errors relative to the largest of these values. Or it rounds operands relative to
   /// the largest of their neighbours, with the same consequences.
   bool mixes = false;
-  Device device = Device::Cpu;
+  RunsOn runs_on = RunsOn::Cpu;
   bool divisible = false;  ///< takes onnxc::Share as its last argument, which only GPUs pass
   double per_call = 0, per_mac = 0, per_byte = 0;
   std::string_view provenance;  ///< the machine and date of the costs, or `unmeasured`

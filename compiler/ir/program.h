@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compiler/ir/branches.h"
+#include "compiler/ir/device.h"
 #include "compiler/ir/expr.h"
 #include "compiler/ir/step.h"
 #include "compiler/ir/tensor.h"
@@ -32,6 +33,7 @@ struct Buffer {
   enum class Space { Input, Output, Weights, Arena, Heap, Object };
   std::string name;  ///< of the value that it holds
   Space space = Space::Arena;
+  Device device = Device::Cpu;                   ///< whose memory it is; that of a view is its parent's
   ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements are packed, as in ONNX
   Extents extents{};                             ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes{};                                   ///< storage, with padding
@@ -82,6 +84,17 @@ struct Placement {
   std::vector<Offset> offsets;  ///< in the order in which they are computed
 };
 
+/// The block of memory that a run uses on one device. Its owner is the caller.
+struct Arena {
+  std::vector<Placement> placements{};  ///< if sizes are symbolic; a run uses the one with the smallest arena
+  Dim bytes = 0;                        ///< if all sizes are constant
+  /// No plan takes less: the maximum of live bytes over the steps, or more if a search has proved it. Only if all sizes are
+  /// constant.
+  Dim lower_bound = 0;
+  Dim unshared_bytes = 0;  ///< the sum of all its buffers
+  int64_t alignment = 64;
+};
+
 struct Program {
   std::string name;
   std::vector<Buffer> buffers;
@@ -92,17 +105,15 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<Requirement> requirements;
 
-  std::vector<Placement> placements;  ///< if sizes are symbolic; a run uses the one with the smallest arena
-  Dim arena_bytes = 0;                ///< if all sizes are constant
-  /// No plan takes less: the maximum of live bytes over the steps, or more if a search has proved it. Only if all sizes are
-  /// constant.
-  Dim lower_bound = 0;
-  Dim unshared_bytes = 0;  ///< the sum of all arena buffers
-  int64_t arena_alignment = 64;
+  Arena arena;         ///< of the host
+  Arena device_arena;  ///< of the GPU
   bool uses_heap = false;  ///< it needs an allocator
   /// What the unit needs beside onnxc's runtime: headers as in `#include`, with quotes or brackets, and names of
   /// libraries (`jpeg`) in the order of the linker's command line.
   std::vector<std::string> includes, libraries;
+
+  Arena& arena_of(Device device) { return device == Device::Gpu ? device_arena : arena; }
+  const Arena& arena_of(Device device) const { return device == Device::Gpu ? device_arena : arena; }
 
   Buffer& operator[](BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
   const Buffer& operator[](BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }

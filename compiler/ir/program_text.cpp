@@ -135,7 +135,7 @@ void print_steps(const ProgramText& program, const std::vector<Step>& steps, int
 
 std::string print_program(const Program& program) {
   std::string out = fmt::format("program '{}'\narena {} bytes, lower bound {}, {} without sharing\n", program.name,
-                                program.arena_bytes.text(), program.lower_bound.text(), program.unshared_bytes.text());
+                                program.arena.bytes.text(), program.arena.lower_bound.text(), program.arena.unshared_bytes.text());
   out += "buffers\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];

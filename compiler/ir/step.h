@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/ir/arguments.h"
+#include "compiler/ir/device.h"
 #include "compiler/ir/requirement.h"
 
 namespace onnxc {
@@ -28,6 +29,10 @@ struct Call {
   DimList binds{};           ///< symbols that it stores extents in
   bool parallel = false;     ///< takes onnxc::Share as its first argument
   bool fallible = false;     ///< returns a Status
+  Device device = Device::Cpu;
+  /// On a GPU: threads for a kernel that a processor runs as well; 0: it is a GPU's own.
+  Dim items = 0;
+  bool divisible = false;    ///< takes onnxc::Share as its last argument, which only GPUs pass
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
   /// Threads go on to it from the step before without waiting; see lowering/threads/concurrent_steps.h.
   bool concurrent = false;

@@ -11,6 +11,7 @@ namespace onnxc {
 /// passed as an onnxc_value.
 void Lowerer::define_interface(Scope& scope) {
   const Graph& graph = *scope.graph;
+  device_ = target_.gpu != nullptr ? Device::Gpu : Device::Cpu;
   const auto interface = [&](ValueId v, Buffer::Space space, std::size_t number) {
     const Value& value = graph[v];
     const bool renamed = space == Buffer::Space::Output && number < options_.output_names.size();
@@ -37,6 +38,7 @@ void Lowerer::define_interface(Scope& scope) {
     const Dim count = most.value_or(0);
     return add_buffer({.name = own_name,
                        .space = space,
+                       .device = is_value || !most || value.type.element == ElementType::String ? Device::Cpu : device_,
                        .element = value.type.element,
                        .extents = value.type.extents,
                        .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8),
@@ -60,6 +62,7 @@ void Lowerer::define_interface(Scope& scope) {
     if (definition[v] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) && stored_element(program_[b]) == program_[b].element)
       output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
+  device_ = Device::Cpu;
 }
 
 /// Copies outputs that were not computed in the caller's memory, and stores shapes that depend on data.
@@ -71,6 +74,7 @@ void Lowerer::write_results(Scope& scope) {
     const Type& type = graph[v].type;
     const BufferId b = program_.outputs[i];
     const View to{{b, true, 0, type.element}, type.element, type.extents, {}};
+    device_ = program_[b].device;
     if (!type.is_object() && program_[b].is_value) {
       give_tensor(scope, v, to.pointer);
       continue;
@@ -80,6 +84,7 @@ void Lowerer::write_results(Scope& scope) {
     if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
     emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));
   }
+  device_ = Device::Cpu;
 }
 
 /// Writes an output whose size has no bound. The caller takes over its heap block; a value that lies elsewhere is

@@ -19,7 +19,7 @@ void add_once(std::vector<std::string>& list, const std::string& item) {
 
 const Target& KernelQuery::target() const { return lowerer_.target_; }
 int64_t KernelQuery::threads() const { return lowerer_.options_.threads; }
-bool KernelQuery::optimise() const { return lowerer_.options_.optimise; }
+bool KernelQuery::optimise() const { return lowerer_.options_.optimise && lowerer_.device_ == Device::Cpu; }
 
 View KernelQuery::in_any(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr); }
 View KernelQuery::in(int i) {

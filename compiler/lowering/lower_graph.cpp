@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/lowering/assign_devices.h"
 #include "compiler/lowering/concat_in_place.h"
 #include "compiler/lowering/find_gates.h"
 #include "compiler/lowering/find_quantize.h"
@@ -35,12 +36,13 @@ Program Lowerer::run(const Graph& graph) {
   program_.name = graph.name;
   program_.requirements = graph.requirements;
   steps_ = &program_.steps;
+  for (std::size_t i = 0; i < options_.devices.size(); ++i) devices_.emplace(&graph.nodes[i], options_.devices[static_cast<int>(i)]);
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), PerValue<std::vector<View>>(graph.values.size())};
-  if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
+  if (!options_.channels_last || target_.gpu != nullptr) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
-  if (options_.optimise) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
+  if (options_.optimise && target_.gpu == nullptr) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
   // Costs depend on whether all weights together stay in a cache.
   constant_bytes_ = constant_bytes(graph);
   streaming_ = streaming_share(constant_bytes_, target_);
@@ -57,7 +59,13 @@ Program Lowerer::run(const Graph& graph) {
 }
 
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
-  return Lowerer(target, options, choices).run(graph);
+  if (target.gpu == nullptr || options.devices.size() != 0) return Lowerer(target, options, choices).run(graph);
+  LowerOptions on_devices = options;
+  on_devices.devices = assign_devices(graph, target, options);
+  Lowerer lowerer(target, on_devices, choices);
+  Program program = lowerer.run(graph);
+  ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
+  return program;
 }
 
 void plan_program(Program& program, const LowerOptions& options, bool for_speed) {

@@ -48,6 +48,7 @@ int Lowerer::add_branches(Branches branches) {
 }
 
 void Lowerer::emit(decltype(Step::action) action, std::string what) {
+  if (device_ == Device::Gpu) run_on_gpu(action);
   steps_->push_back({std::move(action), std::move(what), value_});
   for (Dim symbol : symbols_bound(steps_->back())) bound_.insert(symbol.name());
 }
@@ -101,7 +102,8 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
   auto& views = scope.views[value];
   // already defined, by one of its operands
-  if (!views.empty() && views.front().layout == layout && views.front().pointer.writes) return views.front();
+  if (!views.empty() && views.front().layout == layout && views.front().pointer.writes && device_of(views.front()) == device_)
+    return views.front();
   if (const auto operand = scope.concat_operands.find(value);
       operand != scope.concat_operands.end() && views.empty() && layout == scope.layouts[value])
     return define_operand(scope, value, operand->second);
@@ -110,7 +112,8 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
     if (d.depends_on_run() && d.min_value() < 0) require({d, 0, Requirement::Kind::NotNegative, fmt::format("an extent of '{}'", v.name)});
   }
   const auto output = output_pointers_.find({scope.graph, value});
-  if (output != output_pointers_.end() && same_storage(v.type.extents, layout, {}) && views.empty()) {
+  if (output != output_pointers_.end() && same_storage(v.type.extents, layout, {}) && views.empty() &&
+      program_[output->second.buffer].device == device_) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = add_storage({.name = v.name,
@@ -134,7 +137,8 @@ View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
     scope.waiting.erase(waiting);
     node.guard([&] { lower_node(scope, node); });
   }
-  if (views.empty()) {
+  const auto is_here = [&](const View& view) { return device_of(view) == device_; };
+  if (views.empty() || (v.constant != nullptr && std::ranges::none_of(views, is_here))) {
     ONNXC_CHECK(v.constant != nullptr, "a value is defined before it is read");
     if (is_sub_byte(v.type.element)) define_packed_constant(scope, value);
     else views.push_back({add_weights(v.name, *v.constant), v.type.element, v.type.extents, {}});
@@ -143,8 +147,15 @@ View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
     view.pointer.writes = false;
     return view;
   };
-  if (layout == nullptr) return as_read(views[0]);
+  const auto first_here = [&] { return std::ranges::find_if(views, is_here); };
+  if (first_here() == views.end()) {
+    const auto alike = std::ranges::find_if(views, [&](const View& view) { return layout != nullptr && view.layout == *layout; });
+    transfer(scope, value, as_read(alike != views.end() ? *alike : views[0]));
+    if (first_here() == views.end()) return as_read(views[0]);  // the node is refused
+  }
+  if (layout == nullptr) return as_read(*first_here());
   for (const View& view : views) {
+    if (!is_here(view)) continue;
     if (view.layout.channels_last && layout->channels_last) return as_read(view);
     if (same_storage(v.type.extents, view.layout, *layout)) {
       View same = view;
@@ -152,7 +163,7 @@ View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
       return as_read(same);
     }
   }
-  const View from = as_read(views[0]);
+  const View from = as_read(*first_here());
   const View to = define(scope, value, *layout);
   convert(v.type.extents, to, from,
           fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major",
@@ -203,7 +214,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
   // vector are not worth it.
   const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };
   const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
-  const bool turns = held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
+  const bool turns = device_ == Device::Cpu && held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
   Call call = call_of(find_kernel(turns ? "transposing_copy" : "strided_copy"));
   to.writes = true;
   from.writes = false;
@@ -262,6 +273,7 @@ void Lowerer::define_packed_constant(Scope& scope, ValueId value) {
 
 void Lowerer::lower_node(Scope& scope, const Node& node) {
   const Node* const outer = std::exchange(node_, &node);
+  const Device outer_device = std::exchange(device_, device_of(node));
   const ValueId first = node.outputs.empty() ? kAbsent : node.outputs[0];
   std::string outer_value = std::exchange(value_, first == kAbsent ? "" : (*scope.graph)[first].name);
   if (node.is("If")) {
@@ -291,6 +303,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
   }
   node_ = outer;
+  device_ = outer_device;
   value_ = std::move(outer_value);
 }
 
@@ -305,7 +318,8 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
     if (node.is_map() || all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
       std::vector<const Node*> nodes = island.match(around, node, target_);
-      if (nodes.empty()) continue;
+      const auto on_gpu = [&](const Node* n) { return device_of(*n) == Device::Gpu; };
+      if (nodes.empty() || on_gpu(&node) || std::ranges::any_of(nodes, on_gpu)) continue;
       all.insert(nodes.begin(), nodes.end());
       absorbed_[&node] = {&island, std::move(nodes)};
       break;

@@ -25,6 +25,8 @@ class Lowerer {
       : target_(target), options_(options), choices_(choices) {}
 
   Program run(const Graph& graph);
+  /// After a run: why nodes that were to run on a GPU cannot.
+  const std::map<const Node*, std::string>& refused_by_gpu() const { return refused_by_gpu_; }
 
  private:
   friend class KernelQuery;
@@ -64,6 +66,14 @@ class Lowerer {
   void convert(const Extents& extents, const View& to, const View& from, std::string what);
   void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
+  Device device_of(const Node& node) const;
+  Device device_of(const View& view) const { return program_[view.pointer.buffer].device; }
+  /// Copies the value to the memory of the current device, in the layout that `from` has on the other, if it is one that both can hold.
+  void transfer(Scope& scope, ValueId value, const View& from);
+  /// Notes that the current node, which is to run on a GPU, does what only the host can.
+  void need_host(std::string why);
+  /// Makes a step one of the GPU, if it can be.
+  void run_on_gpu(decltype(Step::action)& action);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.
   View define_operand(Scope& scope, ValueId value, const ConcatOperand& operand);
   void define_view(Scope& scope, ValueId value, const View& view);
@@ -116,8 +126,11 @@ class Lowerer {
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
+  Device device_ = Device::Cpu;  ///< of the node being lowered
+  std::map<const Node*, Device> devices_;
+  std::map<const Node*, std::string> refused_by_gpu_;
   std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;     ///< of their bytes
-  std::map<std::tuple<const float*, int64_t, ElementType>, BufferId> drafts_;  ///< by source and count
+  std::map<std::tuple<const float*, int64_t, ElementType, Device>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_pointers_;  ///< where a value that leaves its graph is to be written
   std::set<std::string> bound_;                                             ///< run-time symbols that steps have bound so far

@@ -8,6 +8,8 @@
 namespace onnxc {
 
 BufferId Lowerer::add_buffer(Buffer buffer) {
+  if (buffer.parent >= 0) buffer.device = program_[buffer.parent].device;
+  else if (buffer.space == Buffer::Space::Arena || buffer.space == Buffer::Space::Weights) buffer.device = device_;
   program_.buffers.push_back(std::move(buffer));
   return static_cast<BufferId>(program_.buffers.size()) - 1;
 }
@@ -16,7 +18,7 @@ PointerArg Lowerer::add_weights(Weights weights) {
   const auto text_of = [](const Weights& w) { return std::string_view(reinterpret_cast<const char*>(w.bytes->data()), w.bytes->size()); };
   const auto is_same = [&](BufferId id) {
     const Weights& other = program_.weights[static_cast<std::size_t>(program_[id].index)];
-    if (other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr)) return false;
+    if (program_[id].device != device_ || other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr)) return false;
     return weights.strings ? *other.strings == *weights.strings : text_of(other) == text_of(weights);
   };
   std::vector<BufferId>& alike = weights_by_hash_[std::hash<std::string_view>()(text_of(weights))];
@@ -54,7 +56,7 @@ PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tenso
 }
 
 PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed, ElementType element) {
-  const auto [it, fresh] = drafts_.try_emplace({packed.source.data(), packed.count, element}, -1);
+  const auto [it, fresh] = drafts_.try_emplace({packed.source.data(), packed.count, element, device_}, -1);
   if (fresh) {
     const auto number = program_.weights.size();
     const int64_t bytes = storage_bytes(element, packed.count);
@@ -72,6 +74,7 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
 }
 
 void Lowerer::need_heap(const Node& node) {
+  need_host("its memory comes from the caller's allocator");
   if (!options_.heap)
     node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs",
               node.op == "ZipMap" ? "--zipmap=tensor gives the scores as a tensor, without a heap"

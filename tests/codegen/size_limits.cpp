@@ -90,7 +90,7 @@ TEST_CASE("no size overflows at dimensions that limits allow", "[size-limits]") 
       sizes.push_back(max(d, 0));
     }
     Program program = program_of({a, b, c}, sizes);
-    for (Dim d : sizes) program.unshared_bytes += round_up(d, 64);
+    for (Dim d : sizes) program.arena.unshared_bytes += round_up(d, 64);
     const SizeLimits limits = size_limits(program, {a, b, c}, false);
     for (int trial = 0; trial < 200; ++trial) {
       Sizes at;
@@ -101,7 +101,7 @@ TEST_CASE("no size overflows at dimensions that limits allow", "[size-limits]") 
       }
       ++allowed;
       for (Dim d : sizes) CHECK(d.evaluate(at) <= kMostBytes);
-      CHECK(program.unshared_bytes.evaluate(at) >= 0);
+      CHECK(program.arena.unshared_bytes.evaluate(at) >= 0);
     }
   }
   CHECK(allowed > 1000);

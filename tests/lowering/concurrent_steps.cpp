@@ -135,7 +135,7 @@ TEST_CASE("concurrent steps: what they touch lives at once") {
   CHECK(lives(2) == std::pair(1, 4));
   CHECK(lives(3) == std::pair(1, 4));
   CHECK(lives(4) == std::pair(3, 5));
-  CHECK(program.arena_bytes == Dim(3072));
+  CHECK(program.arena.bytes == Dim(3072));
 }
 
 }  // namespace

@@ -82,9 +82,9 @@ TEST_CASE("a symbolic arena takes at most 2 % more than a plan for its size alon
     auto [program, symbols] = random_program(seed);
     plan_memory(program);
     check_plan(program);
-    if (program.placements.empty()) continue;
-    several += program.placements.size() > 1;
-    CHECK(program.placements.size() <= 4);
+    if (program.arena.placements.empty()) continue;
+    several += program.arena.placements.size() > 1;
+    CHECK(program.arena.placements.size() <= 4);
     const int64_t most = most_arena_bytes(program);
     std::mt19937 random(1'000'000 + seed);
     for (int trial = 0; trial < 20; ++trial) {
@@ -121,11 +121,11 @@ TEST_CASE("shares of a symbolic arena are aligned: it stays valid and hardly gro
   for (unsigned seed = 0; seed < 60; ++seed) {
     auto [program, symbols] = random_program(seed);
     plan_memory(program);
-    if (program.placements.empty()) continue;
+    if (program.arena.placements.empty()) continue;
     const Program before = program;
     align_shares(program, 2);
     check_plan(program);
-    for (const Placement& placement : program.placements)
+    for (const Placement& placement : program.arena.placements)
       centred += static_cast<std::size_t>(std::ranges::count_if(placement.offsets, [](const auto& offset) { return offset.centre >= 0; }));
     CHECK(most_arena_bytes(program) >= most_arena_bytes(before));
     std::mt19937 random(2'000'000 + seed);
@@ -151,10 +151,10 @@ TEST_CASE("the emitted plan takes what was planned") {
     auto [program, symbols] = random_program(seed);
     plan_memory(program);
     align_shares(program, 2);
-    const bool centred = std::ranges::any_of(program.placements, [](const Placement& p) {
+    const bool centred = std::ranges::any_of(program.arena.placements, [](const Placement& p) {
       return std::ranges::any_of(p.offsets, [](const auto& offset) { return offset.centre >= 0; });
     });
-    if (!centred || !seen.insert(program.placements.size() > 1).second) continue;
+    if (!centred || !seen.insert(program.arena.placements.size() > 1).second) continue;
     const UnitLibrary library = build_plan(program, symbols);
     const auto bytes_at = reinterpret_cast<int64_t (*)(const int64_t*)>(library.symbol("bytes_at"));
     REQUIRE(bytes_at != nullptr);

@@ -50,7 +50,7 @@ Sizes random_sizes(const std::map<std::string, Dim>& symbols, std::mt19937& rand
 double measure(const std::string& path, int64_t count) {
   const auto start = std::chrono::steady_clock::now();
   const Program program = compile_model(path, {}).program;
-  if (program.placements.empty()) return 0;
+  if (program.arena.placements.empty()) return 0;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const auto symbols = symbols_of(program);
   std::mt19937 random(7);
@@ -69,7 +69,7 @@ double measure(const std::string& path, int64_t count) {
     }
   }
   fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path,
-             program.placements.front().offsets.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
+             program.arena.placements.front().offsets.size(), program.arena.placements.size(), program.arena.placements.size() == 1 ? "" : "s",
              seconds.count(), proved, count, 100 * worst, text(worst_sizes));
   std::fflush(stdout);
   return worst;

@@ -102,7 +102,12 @@ struct WorkFolder {
 std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
   std::vector<std::string> command = {system_compiler(), "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + folder.string()};
   command.insert(command.end(), request.flags.begin(), request.flags.end());
-  for (const std::string& name : request.to_compile) command.push_back((folder / name).string());
+  for (const std::string& name : request.to_compile) {
+    const bool cuda = name.ends_with(".cu");  // which a compiler of C++ takes for a linker script
+    if (cuda) command.insert(command.end(), {"-x", "c++"});
+    command.push_back((folder / name).string());
+    if (cuda) command.insert(command.end(), {"-x", "none"});
+  }
   return command;
 }
 

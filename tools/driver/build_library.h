@@ -11,7 +11,7 @@ namespace onnxc {
 
 struct BuildRequest {
   std::vector<SideFile> files;           ///< sources, headers and weights, written into one folder
-  std::vector<std::string> to_compile;   ///< names of the .cpp files among them
+  std::vector<std::string> to_compile;   ///< names of the .cpp and .cu files among them
   std::vector<std::string> objects;      ///< names of the .o files among them
   std::vector<std::string> flags;        ///< in addition to -std=c++20, -fPIC and the runtime's folder
   std::vector<std::string> libraries{};  ///< to link with: names as after -l

@@ -37,7 +37,7 @@ BuildRequest build_request(Unit unit, const std::string& header_name) {
   BuildRequest request;
   request.libraries = unit.libraries;
   request.includes_others = unit.includes_others;
-  const std::string source = unit.name_space + ".cpp";
+  const std::string source = unit.name_space + (unit.gpu ? ".cu" : ".cpp");
   request.files.push_back({source, unit.source.str()});
   request.files.push_back({header_name, std::move(unit.header)});
   request.to_compile.push_back(source);

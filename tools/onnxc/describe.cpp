@@ -69,7 +69,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   if (b.space == Buffer::Space::Input || b.space == Buffer::Space::Output || b.space == Buffer::Space::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.space == Buffer::Space::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
-  if (b.space == Buffer::Space::Arena && b.parent < 0 && program.placements.empty()) json["offset"] = size(b.offset);
+  if (b.space == Buffer::Space::Arena && b.parent < 0 && program.arena.placements.empty()) json["offset"] = size(b.offset);
   return json;
 }
 
@@ -83,14 +83,14 @@ ordered_json describe_totals(const Program& program) {
 ordered_json describe_arena(const Program& program) {
   const LikelyArena arena = likely_arena(program);
   ordered_json json{{"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}};
-  if (!program.placements.empty())
+  if (!program.arena.placements.empty())
     json = {{"likely",
              {{"dims", arena.sizes},
               {"bytes", arena.bytes},
               {"lower_bound", arena.lower_bound},
               {"proved", arena.bytes == arena.lower_bound},
-              {"unshared_bytes", program.unshared_bytes.evaluate(arena.sizes)}}}};
-  json["unshared_bytes"] = size(program.unshared_bytes);
+              {"unshared_bytes", program.arena.unshared_bytes.evaluate(arena.sizes)}}}};
+  json["unshared_bytes"] = size(program.arena.unshared_bytes);
   return json;
 }
 
@@ -213,7 +213,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", c.target.name},          {"machine", c.target.machine->name},
+  return {{"target", full_name(c.target)},          {"machine", c.target.machine->name},
           {"threads", options.threads},       {"totals", describe_totals(program)},
           {"arena", describe_arena(program)}, {"steps", std::move(steps)},
           {"buffers", std::move(buffers)},    {"weights", std::move(weights)},

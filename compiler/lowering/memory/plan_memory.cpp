@@ -67,33 +67,22 @@ void extend_over_loops(Program& program) {
 }
 
 /// The arena of the lowest placement.
-int64_t least_bytes(const Program& program, const SizeOf& size) {
-  if (program.placements.empty()) return program.arena_bytes.value();
-  const PerBuffer<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
+int64_t least_bytes(const Program& program, Device device, const SizeOf& size) {
+  const Arena& arena = program.arena_of(device);
+  if (arena.placements.empty()) return arena.bytes.value();
+  const PerBuffer<int64_t> sizes = sizes_of(program, planned_buffers(program, device), size);
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Placement& placement : program.placements) least = std::min(least, offsets_at(placement, sizes).bytes);
+  for (const Placement& placement : arena.placements) least = std::min(least, offsets_at(placement, sizes).bytes);
   return least;
 }
 
-}  // namespace
-
-std::vector<BufferId> planned_buffers(const Program& program) {
-  std::vector<BufferId> list;
-  for (BufferId id = 0; id < std::ssize(program.buffers); ++id) {
-    const Buffer& b = program[id];
-    if (b.space == Buffer::Space::Arena && b.parent < 0 && b.first >= 0) list.push_back(id);
-  }
-  return list;
-}
-
-void plan_memory(Program& program) {
-  set_lifetimes(program);
-  extend_over_loops(program);
-  const std::vector<BufferId> list = planned_buffers(program);
-  program.arena_alignment = kAlignment;
-  program.unshared_bytes = 0;
+/// Lifetimes are known.
+void plan_arena(Program& program, Device device) {
+  const std::vector<BufferId> list = planned_buffers(program, device);
+  Arena& arena = program.arena_of(device);
+  arena = {.alignment = kAlignment};
   try {
-    for (BufferId id : list) program.unshared_bytes += round_up(program[id].bytes, kAlignment);
+    for (BufferId id : list) arena.unshared_bytes += round_up(program[id].bytes, kAlignment);
   } catch (const SizeOverflow&) {
     refuse_endless(program, list);
   }
@@ -102,8 +91,8 @@ void plan_memory(Program& program) {
     const auto intervals = intervals_of(program, list, [](Dim d) { return d.value(); });
     const Coloring coloring = color_intervals(intervals);
     for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = coloring.offsets[i];
-    program.arena_bytes = coloring.height;
-    program.lower_bound = coloring.lower_bound;
+    arena.bytes = coloring.height;
+    arena.lower_bound = coloring.lower_bound;
     return;
   }
   const auto intervals = intervals_of(program, list, [](Dim) { return int64_t{0}; });
@@ -114,67 +103,88 @@ void plan_memory(Program& program) {
     for (const Interval& i : intervals_of(program, list, [&](Dim d) { return d.evaluate(sample); })) sizes.back().push_back(i.size);
   }
   if (sizes.empty()) refuse_endless(program, list);
-  program.placements.clear();
   for (const Stacking& stacking : stack_intervals(intervals, sizes)) {
-    Placement& placement = program.placements.emplace_back();
+    Placement& placement = arena.placements.emplace_back();
     for (int index : stacking.order) {
       const auto i = static_cast<std::size_t>(index);
       auto& offset = placement.offsets.emplace_back(Placement::Offset{list[i], {}});
       for (int c : stacking.below[i]) offset.below.push_back(list[static_cast<std::size_t>(c)]);
     }
   }
-  program.arena_bytes = 0;
-  program.lower_bound = 0;
 }
 
-int64_t arena_bytes_at(const Program& program, const Sizes& sizes) {
-  return least_bytes(program, [&](Dim d) { return d.evaluate(sizes); });
-}
-
-int64_t most_arena_bytes(const Program& program) {
-  return least_bytes(program, [](Dim d) { return d.is_constant() ? d.value() : std::min(d.max_value(), kEndless); });
-}
-
-LikelyArena likely_arena(const Program& program) {
-  const std::vector<BufferId> list = planned_buffers(program);
-  LikelyArena result{likely_sizes(symbols_of(program, list))};
-  for (int64_t n = 16; n > 0 && !are_plausible(program, result.sizes); n /= 2) result.sizes = sizes_near(n, symbols_of(program, list));
-  result.bytes = arena_bytes_at(program, result.sizes);
-  result.lower_bound = program.placements.empty() ? program.lower_bound.value() : plan_at(program, result.sizes).lower_bound;
-  return result;
-}
-
-Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options) {
-  return color_intervals(intervals_of(program, planned_buffers(program), [&](Dim d) { return d.evaluate(sizes); }), options);
-}
-
-void check_plan(const Program& program) {
-  const std::vector<BufferId> list = planned_buffers(program);
+/// No two buffers of the device that are live in one step overlap.
+void check_arena(const Program& program, Device device) {
+  const std::vector<BufferId> list = planned_buffers(program, device);
+  const Arena& arena = program.arena_of(device);
   const auto check = [&](const std::vector<int64_t>& offsets, int64_t bytes, const SizeOf& value) {
     if (const auto breach = find_coloring_error(intervals_of(program, list, value), offsets, bytes))
       throw Error(ErrorKind::Internal, "check_plan: " + *breach, "this is a bug in onnxc; please report it with the model");
   };
+  std::vector<int64_t> offsets(list.size());
+  if (arena.placements.empty()) {
+    std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return program[id].offset.value(); });
+    return check(offsets, arena.bytes.value(), [](Dim d) { return d.value(); });
+  }
+  constexpr std::size_t kChecked = 16;
+  for (const Sizes& sample : samples(program, list, kChecked)) {
+    const auto value = [&](Dim d) { return d.evaluate(sample); };
+    const PerBuffer<int64_t> sizes = sizes_of(program, list, value);
+    for (const Placement& placement : arena.placements) {
+      const ArenaOffsets at = offsets_at(placement, sizes);
+      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return at.offsets[id]; });
+      check(offsets, at.bytes, value);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<BufferId> planned_buffers(const Program& program, Device device) {
+  std::vector<BufferId> list;
+  for (BufferId id = 0; id < std::ssize(program.buffers); ++id) {
+    const Buffer& b = program[id];
+    if (b.space == Buffer::Space::Arena && b.device == device && b.parent < 0 && b.first >= 0) list.push_back(id);
+  }
+  return list;
+}
+
+void plan_memory(Program& program) {
+  set_lifetimes(program);
+  extend_over_loops(program);
+  for (const Device device : kDevices) plan_arena(program, device);
+}
+
+int64_t arena_bytes_at(const Program& program, const Sizes& sizes, Device device) {
+  return least_bytes(program, device, [&](Dim d) { return d.evaluate(sizes); });
+}
+
+int64_t most_arena_bytes(const Program& program, Device device) {
+  return least_bytes(program, device, [](Dim d) { return d.is_constant() ? d.value() : std::min(d.max_value(), kEndless); });
+}
+
+LikelyArena likely_arena(const Program& program, Device device) {
+  const std::vector<BufferId> list = planned_buffers(program, device);
+  const Arena& arena = program.arena_of(device);
+  LikelyArena result{likely_sizes(symbols_of(program, list))};
+  for (int64_t n = 16; n > 0 && !are_plausible(program, result.sizes); n /= 2) result.sizes = sizes_near(n, symbols_of(program, list));
+  result.bytes = arena_bytes_at(program, result.sizes, device);
+  result.lower_bound = arena.placements.empty() ? arena.lower_bound.value() : plan_at(program, result.sizes, {}, device).lower_bound;
+  return result;
+}
+
+Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options, Device device) {
+  return color_intervals(intervals_of(program, planned_buffers(program, device), [&](Dim d) { return d.evaluate(sizes); }), options);
+}
+
+void check_plan(const Program& program) {
   // Views lie inside the buffers they view.
   for (const Buffer& b : program.buffers) {
     if (b.parent < 0 || !b.bytes.is_constant() || !b.offset.is_constant() || !program[b.parent].bytes.is_constant()) continue;
     ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(),
                 "a view lies inside its parent");
   }
-  std::vector<int64_t> offsets(list.size());
-  if (program.placements.empty()) {
-    std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return program[id].offset.value(); });
-    return check(offsets, program.arena_bytes.value(), [](Dim d) { return d.value(); });
-  }
-  constexpr std::size_t kChecked = 16;
-  for (const Sizes& sample : samples(program, list, kChecked)) {
-    const auto value = [&](Dim d) { return d.evaluate(sample); };
-    const PerBuffer<int64_t> sizes = sizes_of(program, list, value);
-    for (const Placement& placement : program.placements) {
-      const ArenaOffsets arena = offsets_at(placement, sizes);
-      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return arena.offsets[id]; });
-      check(offsets, arena.bytes, value);
-    }
-  }
+  for (const Device device : kDevices) check_arena(program, device);
 }
 
 }  // namespace onnxc

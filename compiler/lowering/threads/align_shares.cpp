@@ -48,7 +48,7 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
   const auto intervals = intervals_of(program, list, [](Dim d) { return d.value(); });
   std::vector<int64_t> planned;
   for (BufferId id : list) planned.push_back(program[id].offset.value());
-  const int64_t height = program.arena_bytes.value();
+  const int64_t height = program.arena.bytes.value();
   std::vector<int64_t> heights{height};
   if (may_grow) heights.push_back(aligned(height + height / kLittle));
   if (may_grow && height + height / kQuarter <= kCaches) heights.push_back(aligned(height + height / kQuarter));
@@ -60,7 +60,7 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
     if (const int64_t cost = foreign_bytes(intervals, sharing, offsets) + (end - height) / kFetched; cost < least) {
       least = cost;
       for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = offsets[i];
-      program.arena_bytes = end;
+      program.arena.bytes = end;
     }
     if (least == 0) return;
   }
@@ -172,8 +172,8 @@ class Raising {
 void align_shares(Program& program, int threads, bool may_grow) {
   const std::vector<BufferId> list = planned_buffers(program);
   const std::vector<Sharing> sharing = sharing_of(program, list, threads);
-  if (program.placements.empty()) return align_fixed(program, list, sharing, may_grow);
-  for (Placement& placement : program.placements) Raising(program, list, sharing, may_grow, placement).run();
+  if (program.arena.placements.empty()) return align_fixed(program, list, sharing, may_grow);
+  for (Placement& placement : program.arena.placements) Raising(program, list, sharing, may_grow, placement).run();
 }
 
 }  // namespace onnxc

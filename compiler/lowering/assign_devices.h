@@ -1,0 +1,10 @@
+// Which device computes each node.
+#pragma once
+#include "compiler/lowering/lower_graph.h"
+
+namespace onnxc {
+
+/// The GPU for each node that it has kernels for, the processor for others. Found by lowering the graph once as if the GPU could do everything.
+PerNode<Device> assign_devices(const Graph& graph, const Target& target, const LowerOptions& options);
+
+}  // namespace onnxc

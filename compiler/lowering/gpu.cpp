@@ -1,0 +1,59 @@
+// Lowerer's part for GPUs: which steps run there, and how values get from one memory to the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lowering/lowerer.h"
+
+namespace onnxc {
+
+Device Lowerer::device_of(const Node& node) const {
+  const auto known = devices_.find(&node);
+  return known == devices_.end() ? Device::Cpu : known->second;
+}
+
+void Lowerer::need_host(std::string why) {
+  if (device_ == Device::Cpu) return;
+  if (node_ == nullptr) throw Error(ErrorKind::Unsupported, why, "compile it for a processor");
+  refused_by_gpu_.emplace(node_, std::move(why));
+}
+
+void Lowerer::run_on_gpu(decltype(Step::action)& action) {
+  auto* const call = std::get_if<Call>(&action);
+  if (call == nullptr) {
+    const bool is_of_extents = std::holds_alternative<Declare>(action) || std::holds_alternative<Assign>(action) ||
+                               std::holds_alternative<Require>(action) || std::holds_alternative<StoreShape>(action);
+    if (!is_of_extents) need_host("its values decide what the host does next");
+    return;
+  }
+  const Kernel& kernel = find_kernel(call->kernel);
+  if (kernel.runs_on == RunsOn::Cpu) return need_host(fmt::format("{} runs on processors only", kernel.name));
+  if (!call->binds.empty()) return need_host("the host must know the extents of its result");
+  call->device = Device::Gpu;
+  call->divisible = kernel.divisible;
+  if (kernel.runs_on != RunsOn::Any) return;
+  call->items = 1;
+  if (!kernel.parallel && !kernel.divisible) return;
+  // As many threads as the largest result has elements. Kernels that share out lines or pixels leave some of them idle.
+  Step step{std::move(action)};
+  for_each_pointer(std::as_const(step), [&](const PointerArg& p) {
+    if (p.writes) call->items = max(call->items, element_count(program_[p.buffer].extents));
+  });
+  action = std::move(step.action);
+}
+
+void Lowerer::transfer(Scope& scope, ValueId value, const View& from) {
+  const Value& v = (*scope.graph)[value];
+  if (!v.type.is_tensor() || v.type.element == ElementType::String || program_[from.pointer.buffer].is_value)
+    return need_host(fmt::format("'{}' is {}", v.name, v.type.text()));
+  const View to = define(scope, value, from.layout);
+  const bool up = device_ == Device::Gpu;
+  Call call = call_of(find_kernel(up ? "to_device" : "to_host"));
+  call.device = Device::Gpu;
+  call.bytes = storage_elements(v.type.extents, from.layout) * (held_bits(v.type.element) / 8);
+  call.args = {to.pointer, from.pointer, DimArg{call.bytes}};
+  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  steps_->push_back({std::move(call), fmt::format("{}: to the {}", v.name, up ? "GPU" : "host"), value_});
+}
+
+}  // namespace onnxc

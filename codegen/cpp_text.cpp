@@ -125,7 +125,7 @@ std::string cpp_constant(ElementType type, uint64_t bits) {
   return fmt::format("{}::from_bits({:#x})", info(type).cpp_name, bits);
 }
 
-std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
+std::string cpp_expr_struct(const std::string& name, const Expr& expr, bool both) {
   const int inputs = expr.input_count();
   std::string classes = "class L", parameters = "[[maybe_unused]] L lanes";
   for (int i = 0; i < inputs; ++i) {
@@ -152,8 +152,9 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     terms[i] = fmt::format("t{}", i);
     statements[i] = fmt::format("    const auto {} = {};\n", terms[i], text);
   }
-  return fmt::format("struct {} {{  // {}\n  template <{}>\n  static ONNXC_INLINE auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name,
-                     expr.text(), classes, parameters, fmt::join(statements, ""), terms.back());
+  return fmt::format("struct {} {{  // {}\n  {}template <{}>\n  static {} auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name,
+                     expr.text(), both ? "ONNXC_EITHER " : "", classes, both ? "ONNXC_BOTH" : "ONNXC_INLINE", parameters,
+                     fmt::join(statements, ""), terms.back());
 }
 
 }  // namespace onnxc

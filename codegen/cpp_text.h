@@ -19,6 +19,7 @@ std::string cpp_list(const DimList& dims, const SymbolNames& symbols);
 /// A literal of that type with exactly those bits.
 std::string cpp_constant(ElementType type, uint64_t bits);
 /// `struct E0 { template <class L, ...> static ONNXC_INLINE auto apply(L lanes, ...) { ... } };`
-std::string cpp_expr_struct(const std::string& name, const Expr& expr);
+/// `both`: for a processor and a GPU.
+std::string cpp_expr_struct(const std::string& name, const Expr& expr, bool both = false);
 
 }  // namespace onnxc

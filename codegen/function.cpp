@@ -40,11 +40,11 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
 }
 
 std::string FunctionText::print(const WeightsText& weights) {
+  const bool gpu = device_weights_ != nullptr;
   std::string text;
-  for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(expr_names_[i], program_.exprs[i]) + "\n";
+  for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(expr_names_[i], program_.exprs[i], gpu) + "\n";
   for (std::size_t i = 0; i < program_.branches.size(); ++i)
     text += cpp_branches_struct(branches_name(static_cast<int>(i)), program_.branches[i]) + "\n";
-  const bool gpu = device_weights_ != nullptr;
   if (interface_.dynamic()) text += plan(Device::Cpu) + (gpu ? plan(Device::Gpu) : "");
   text += signature() + buffers(weights);
   const CppDialect cpp(program_, symbol_names_, buffer_names_, expr_names_);
@@ -101,8 +101,9 @@ std::string FunctionText::plan(Device device) const {
                              comment_text(onnxc::text(b.extents)));
     }
   }
-  std::string text = fmt::format("/// Where each buffer lies in the arena{}.\nstruct {} {{\n  std::int64_t bytes = {};\n{}}};\n",
-                                 host ? "" : " of the GPU", type, placements.empty() ? program_.arena_of(device).bytes.value() : 0, members);
+  std::string text =
+      fmt::format("/// Where each buffer lies in the arena{}.\nstruct {} {{\n  std::int64_t bytes = {};\n{}}};\n",
+                  host ? "" : " of the GPU", type, placements.empty() ? program_.arena_of(device).bytes.value() : 0, members);
   if (placements.empty()) return text + function(plan, "[[maybe_unused]] const Dims& dims", "") + "\n";
   if (placements.size() == 1) return text + function(plan, "const Dims& dims", body(placements.front())) + "\n";
   std::string choice;

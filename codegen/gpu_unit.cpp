@@ -59,15 +59,16 @@ std::string device_declarations(const Interface& interface, const Program& progr
   std::string text = "\n/// The same in memory of the GPU.\n" + device_members("DeviceInputs", interface.inputs, false) +
                      device_members("DeviceOutputs", interface.outputs, true) + "\n";
   if (interface.dynamic())
-    text += "/// Bytes of arena on the GPU that a run needs at these dimensions; SIZE_MAX as for arena_bytes.\n"
-            "std::size_t device_arena_bytes(const Dims& dims) noexcept;\n";
-  else
-    text += fmt::format("inline constexpr std::size_t device_arena_bytes = {};\n", program.device_arena.bytes.value());
+    text +=
+        "/// Bytes of arena on the GPU that a run needs at these dimensions; SIZE_MAX as for arena_bytes.\n"
+        "std::size_t device_arena_bytes(const Dims& dims) noexcept;\n";
+  else text += fmt::format("inline constexpr std::size_t device_arena_bytes = {};\n", program.device_arena.bytes.value());
   text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = 1;\n", weights_bytes);
   return text +
          fmt::format(
              "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
-             "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once they "
+             "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once "
+             "they "
              "are done.\nonnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, "
              "cudaStream_t stream) noexcept;\n",
              dims_parameter(interface));

@@ -115,7 +115,8 @@ std::size_t StepsText::print_calls(std::span<const Step> steps, const std::strin
   else if (shared)
     out +=
         fmt::format("{}{}.run([&](onnxc::Share share) {}{{ {}; }});\n", space, threads_of(call), attribute, dialect.call(call, true, true));
-  else if (call.fallible && call.items == Dim(0)) out += fmt::format("{}if (const auto status = {}) return status;\n", space, dialect.call(call, false, false));
+  else if (call.fallible && call.items == Dim(0))
+    out += fmt::format("{}if (const auto status = {}) return status;\n", space, dialect.call(call, false, false));
   else out += space + statement(call, false, false) + "\n";
   return 1;
 }

@@ -111,7 +111,8 @@ std::optional<Target> find_target(std::string_view name) {
 }
 
 std::span<const std::string_view> target_names() {
-  static constexpr std::string_view names[] = {"native", "zen5", "zen4", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic", "cuda-sm80", "cuda-sm90"};
+  static constexpr std::string_view names[] = {"native",    "zen5",    "zen4",    "x86-64-v4", "x86-64-v3",
+                                               "x86-64-v2", "aarch64", "generic", "cuda-sm80", "cuda-sm90"};
   return names;
 }
 

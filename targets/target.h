@@ -15,9 +15,9 @@ namespace onnxc {
 
 /// A GPU beside the processor, on which a unit computes what there are kernels for.
 struct Gpu {
-  std::string_view name;    ///< cuda-sm80
-  std::string_view arch;    ///< what nvcc gets with -arch=
-  int multiprocessors = 0;  ///< of the largest card of this kind
+  std::string_view name;     ///< cuda-sm80
+  std::string_view arch;     ///< what nvcc gets with -arch=
+  int multiprocessors = 0;   ///< of the largest card of this kind
   int64_t shared_bytes = 0;  ///< of a block
   int64_t l2_bytes = 0;
 };

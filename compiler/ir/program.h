@@ -105,8 +105,8 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<Requirement> requirements;
 
-  Arena arena;         ///< of the host
-  Arena device_arena;  ///< of the GPU
+  Arena arena;             ///< of the host
+  Arena device_arena;      ///< of the GPU
   bool uses_heap = false;  ///< it needs an allocator
   /// What the unit needs beside onnxc's runtime: headers as in `#include`, with quotes or brackets, and names of
   /// libraries (`jpeg`) in the order of the linker's command line.

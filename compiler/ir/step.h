@@ -26,9 +26,9 @@ struct Call {
   std::string function;  ///< in namespace onnxc; if it begins with `::`, in the namespace that it names
   std::vector<TemplateArg> template_args{};
   std::vector<Arg> args{};
-  DimList binds{};           ///< symbols that it stores extents in
-  bool parallel = false;     ///< takes onnxc::Share as its first argument
-  bool fallible = false;     ///< returns a Status
+  DimList binds{};        ///< symbols that it stores extents in
+  bool parallel = false;  ///< takes onnxc::Share as its first argument
+  bool fallible = false;  ///< returns a Status
   Device device = Device::Cpu;
   /// On a GPU: threads for a kernel that a processor runs as well; 0: it is a GPU's own.
   Dim items = 0;

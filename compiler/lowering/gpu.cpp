@@ -35,11 +35,16 @@ void Lowerer::run_on_gpu(decltype(Step::action)& action) {
   call->items = 1;
   if (!kernel.parallel && !kernel.divisible) return;
   // As many threads as the largest result has elements. Kernels that share out lines or pixels leave some of them idle.
-  Step step{std::move(action)};
-  for_each_pointer(std::as_const(step), [&](const PointerArg& p) {
-    if (p.writes) call->items = max(call->items, element_count(program_[p.buffer].extents));
+  // Scratch memory is one thread's own.
+  const Step step{action};
+  Dim items = 1;
+  bool alone = false;
+  for_each_pointer(step, [&](const PointerArg& p) {
+    if (!p.writes) return;
+    alone = alone || scratch_.contains(p.buffer);
+    items = max(items, element_count(program_[p.buffer].extents));
   });
-  action = std::move(step.action);
+  if (!alone) call->items = items;
 }
 
 void Lowerer::transfer(Scope& scope, ValueId value, const View& from) {

@@ -68,6 +68,7 @@ PointerArg KernelQuery::workspace(const std::string& name, ElementType element, 
                                            .element = element,
                                            .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
+  lowerer_.scratch_.insert(b);
   return {b, true, 0, element};
 }
 

@@ -42,7 +42,8 @@ Program Lowerer::run(const Graph& graph) {
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), PerValue<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last || target_.gpu != nullptr) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
-  if (options_.optimise && target_.gpu == nullptr) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
+  if (options_.optimise && target_.gpu == nullptr)
+    scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
   // Costs depend on whether all weights together stay in a cache.
   constant_bytes_ = constant_bytes(graph);
   streaming_ = streaming_share(constant_bytes_, target_);

@@ -214,7 +214,8 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
   // vector are not worth it.
   const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };
   const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
-  const bool turns = device_ == Device::Cpu && held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
+  const bool turns = device_ == Device::Cpu && held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) &&
+                     is_wide(shape[last]);
   Call call = call_of(find_kernel(turns ? "transposing_copy" : "strided_copy"));
   to.writes = true;
   from.writes = false;

@@ -18,7 +18,8 @@ PointerArg Lowerer::add_weights(Weights weights) {
   const auto text_of = [](const Weights& w) { return std::string_view(reinterpret_cast<const char*>(w.bytes->data()), w.bytes->size()); };
   const auto is_same = [&](BufferId id) {
     const Weights& other = program_.weights[static_cast<std::size_t>(program_[id].index)];
-    if (program_[id].device != device_ || other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr)) return false;
+    if (program_[id].device != device_ || other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr))
+      return false;
     return weights.strings ? *other.strings == *weights.strings : text_of(other) == text_of(weights);
   };
   std::vector<BufferId>& alike = weights_by_hash_[std::hash<std::string_view>()(text_of(weights))];

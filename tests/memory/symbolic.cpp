@@ -69,8 +69,8 @@ double measure(const std::string& path, int64_t count) {
     }
   }
   fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path,
-             program.arena.placements.front().offsets.size(), program.arena.placements.size(), program.arena.placements.size() == 1 ? "" : "s",
-             seconds.count(), proved, count, 100 * worst, text(worst_sizes));
+             program.arena.placements.front().offsets.size(), program.arena.placements.size(),
+             program.arena.placements.size() == 1 ? "" : "s", seconds.count(), proved, count, 100 * worst, text(worst_sizes));
   std::fflush(stdout);
   return worst;
 }

@@ -213,12 +213,10 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", full_name(c.target)},          {"machine", c.target.machine->name},
-          {"threads", options.threads},       {"totals", describe_totals(program)},
-          {"arena", describe_arena(program)}, {"steps", std::move(steps)},
-          {"buffers", std::move(buffers)},    {"weights", std::move(weights)},
-          {"nodes", std::move(nodes)},        {"floats", std::move(floats)},
-          {"choices", std::move(choices)}};
+  return {{"target", full_name(c.target)},      {"machine", c.target.machine->name}, {"threads", options.threads},
+          {"totals", describe_totals(program)}, {"arena", describe_arena(program)},  {"steps", std::move(steps)},
+          {"buffers", std::move(buffers)},      {"weights", std::move(weights)},     {"nodes", std::move(nodes)},
+          {"floats", std::move(floats)},        {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

@@ -16,7 +16,8 @@ std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<
 
 bool are_plausible(const Program& program, const Sizes& sizes) {
   try {
-    return std::ranges::all_of(kDevices, [&](Device device) { return program.arena_of(device).unshared_bytes.evaluate(sizes) <= kEndless; });
+    return std::ranges::all_of(kDevices,
+                               [&](Device device) { return program.arena_of(device).unshared_bytes.evaluate(sizes) <= kEndless; });
   } catch (const SizeOverflow&) {
     return false;
   }

@@ -12,6 +12,7 @@ struct DeviceMemory {
   std::byte* arena = nullptr;          ///< scratch memory; what it holds does not matter
   const std::byte* weights = nullptr;  ///< a copy of the unit's weights_image()
   unsigned* words = nullptr;           ///< zeros, before a run and after it: the status, then tickets of shared work
+  std::byte* host = nullptr;           ///< scratch memory on the host: the unit's arena_bytes
 };
 
 /// How a session uses a GPU.

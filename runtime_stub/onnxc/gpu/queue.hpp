@@ -32,11 +32,12 @@ class Queue {
     call([&](Stream s) { return gpu::to_device(s, to, from, bytes); });
   }
   /// Waits for the copy, and so for all before it: the host reads it next.
-  void to_host(void* to, const void* from, std::size_t bytes) noexcept {
+  Status to_host(void* to, const void* from, std::size_t bytes) noexcept {
     call([&](Stream s) {
       const Status status = gpu::to_host(s, to, from, bytes);
       return status ? status : finish(s);
     });
+    return result_;
   }
 
  private:

@@ -123,6 +123,7 @@ beside "threads" script tests/threads/run.sh  # at -O3
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
+beside "units for GPUs in the emulator" script tests/gpu/units.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
@@ -146,6 +147,8 @@ long_stage "compressed models, large ones too" all_networks script tests/compres
 long_stage "emitted code" script tests/emitted/run.sh
 long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks
+long_stage "words of GPU kernels by nvcc" script tests/gpu/words.sh
+long_stage "reference kernels by nvcc" script tests/gpu/scalars.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh

@@ -182,8 +182,10 @@ class Emitter {
       if (!w->strings && read.contains(w->name))
         blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
     }
-    if (!device_weights_.image.empty())
-      blobs.push_back({DeviceWeights::kName, "std::uint8_t", device_weights_.image, 256, nullptr, "what the GPU reads"});
+    if (!device_weights_.image.empty()) {
+      const auto image = std::make_shared<const std::vector<std::byte>>(device_weights_.image);
+      blobs.push_back({DeviceWeights::kName, "std::uint8_t", *image, 256, image, "what the GPU reads"});
+    }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {

@@ -7,13 +7,17 @@
 namespace onnxc {
 namespace {
 
-/// The struct `name` with a pointer to device memory for each span of `list`.
+/// Strings, for example, stay on the host.
+bool is_on_device(const Member& m) { return m.is_span() && m.buffer->device == Device::Gpu; }
+
+/// The struct `name` with a pointer for each member of `list` that is on the device.
 std::string device_members(const char* name, const std::vector<Member>& list, bool output) {
   std::string text = fmt::format("struct {} {{\n", name);
   for (const Member& m : list) {
     const char* const qualifier = output ? "" : "const ";
-    text += m.is_span() ? fmt::format("  {}{}* {};\n", qualifier, info(stored_element(*m.buffer)).cpp_name, m.name)
-                        : fmt::format("  {}onnxc_value& {};\n", qualifier, m.name);
+    text += is_on_device(m) ? fmt::format("  {}{}* {};\n", qualifier, info(stored_element(*m.buffer)).cpp_name, m.name)
+            : m.is_span()   ? fmt::format("  {} {};  // on the host\n", m.span_type(output), m.name)
+                            : fmt::format("  {}onnxc_value& {};\n", qualifier, m.name);
     if (m.bounded) text += fmt::format("  std::int64_t* {}_shape = nullptr;  // on the host\n", m.name);
   }
   return text + "};\n";
@@ -25,11 +29,9 @@ std::string device_arguments(const std::vector<Member>& list, const char* pointe
   int span = 0;
   for (const Member& m : list) {
     if (!text.empty()) text += ", ";
-    if (!m.is_span()) {
-      text += fmt::format("{}.{}", spans, m.name);
-      continue;
-    }
-    text += fmt::format("static_cast<{}{}*>({}[{}])", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name, pointers, span++);
+    if (is_on_device(m))
+      text += fmt::format("static_cast<{}{}*>({}[{}])", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name, pointers, span++);
+    else text += fmt::format("{}.{}", spans, m.name);
     if (m.bounded) text += fmt::format(", {}.{}_shape", spans, m.name);
   }
   return "{" + text + "}";
@@ -39,7 +41,7 @@ std::string device_arguments(const std::vector<Member>& list, const char* pointe
 std::string host_spans(const std::vector<Member>& list, const char* of) {
   std::string text;
   for (const Member& m : list) {
-    if (m.is_span()) text += fmt::format("{}{{{}.{}.data(), {}.{}.size_bytes()}}", text.empty() ? "" : ", ", of, m.name, of, m.name);
+    if (is_on_device(m)) text += fmt::format("{}{{{}.{}.data(), {}.{}.size_bytes()}}", text.empty() ? "" : ", ", of, m.name, of, m.name);
   }
   return "{" + text + "}";
 }

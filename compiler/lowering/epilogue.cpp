@@ -83,6 +83,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 }
 
 EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step) {
+  lowerer_.applies_epilogue_ = true;
   EpilogueArg arg;
   if (!node_.epilogue) return arg;
   arg.expr = lowerer_.add_expr(*node_.epilogue);
@@ -118,9 +119,11 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
 View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }
 
 void KernelQuery::apply_epilogue(View result) {
+  lowerer_.applies_epilogue_ = true;
   if (node_.epilogue) apply_epilogue(result, result);
 }
 void KernelQuery::apply_epilogue(View result, View from) {
+  lowerer_.applies_epilogue_ = true;
   std::vector<View> operands{std::move(from)};
   operands[0].pointer.writes = false;
   for (int i = 0; i < node_.epilogue_operands; ++i) {

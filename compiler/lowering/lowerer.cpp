@@ -293,11 +293,23 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
     // Steps that are still unfinished, of nodes that wait for a value of this one.
     const int begun = begun_;
+    const bool outer_applies = std::exchange(applies_epilogue_, false);
+    for (const auto* values : {&node.inputs, &node.outputs}) {
+      for (ValueId v : *values) {
+        if (v == kAbsent) continue;
+        const Type& type = (*scope.graph)[v].type;
+        if (!type.is_tensor() || type.element == ElementType::String)
+          need_host(fmt::format("'{}' is {}", (*scope.graph)[v].name, type.text()));
+      }
+    }
     KernelQuery lowering(*this, *scope.graph, node);
     const auto absorbed = absorbed_.find(&node);
     if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);
     else lower(lowering);
     lowering.build_cheapest();
+    // Reference kernels meet nodes with epilogues on GPUs alone.
+    if (!node.is_map() && node.epilogue && !applies_epilogue_) need_host("its reference kernel has no epilogue");
+    applies_epilogue_ = outer_applies;
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {
       if (v != kAbsent) ONNXC_CHECK(!scope.views[v].empty(), "a kernel query defines every output");

@@ -126,7 +126,8 @@ class Lowerer {
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
-  Device device_ = Device::Cpu;  ///< of the node being lowered
+  Device device_ = Device::Cpu;    ///< of the node being lowered
+  bool applies_epilogue_ = false;  ///< the node being lowered has applied its epilogue
   std::map<const Node*, Device> devices_;
   std::map<const Node*, std::string> refused_by_gpu_;
   std::set<BufferId> scratch_;                                                         ///< what steps have for themselves

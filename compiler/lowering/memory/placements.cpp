@@ -14,10 +14,9 @@ std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<
   return symbols;
 }
 
-bool are_plausible(const Program& program, const Sizes& sizes) {
+bool are_plausible(const Program& program, const Sizes& sizes, Device device) {
   try {
-    return std::ranges::all_of(kDevices,
-                               [&](Device device) { return program.arena_of(device).unshared_bytes.evaluate(sizes) <= kEndless; });
+    return program.arena_of(device).unshared_bytes.evaluate(sizes) <= kEndless;
   } catch (const SizeOverflow&) {
     return false;
   }
@@ -25,12 +24,13 @@ bool are_plausible(const Program& program, const Sizes& sizes) {
 
 std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count) {
   const auto symbols = symbols_of(program, list);
+  const Device device = list.empty() ? Device::Cpu : program[list.front()].device;
   std::vector<Sizes> samples;
   const auto add = [&](auto&& wanted) {
     Sizes sample;
     for (const auto& [name, symbol] : symbols)
       sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
-    if (std::ranges::find(samples, sample) == samples.end() && are_plausible(program, sample)) samples.push_back(std::move(sample));
+    if (std::ranges::find(samples, sample) == samples.end() && are_plausible(program, sample, device)) samples.push_back(std::move(sample));
   };
   for (int64_t n : {64, 1, 1000, 7}) add([&](std::size_t k) { return n + static_cast<int64_t>(k % 3); });
   for (std::size_t large : {0, 1}) add([&](std::size_t k) { return k % 2 == large ? 300 : 2; });

@@ -20,8 +20,8 @@ inline int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAli
 /// The symbols that the sizes of these buffers depend on.
 std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list);
 
-/// Whether all buffers together would fit into some machine.
-bool are_plausible(const Program& program, const Sizes& sizes);
+/// Whether all buffers of a device's arena together would fit into some machine.
+bool are_plausible(const Program& program, const Sizes& sizes, Device device);
 
 /// At most `count` sizes at which symbolic plans are compared and checked, all plausible and within bounds: first
 /// likely ones; then all symbols small, middling or large; some small and others large; then random ones, with equal

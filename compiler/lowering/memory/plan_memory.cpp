@@ -167,7 +167,8 @@ LikelyArena likely_arena(const Program& program, Device device) {
   const std::vector<BufferId> list = planned_buffers(program, device);
   const Arena& arena = program.arena_of(device);
   LikelyArena result{likely_sizes(symbols_of(program, list))};
-  for (int64_t n = 16; n > 0 && !are_plausible(program, result.sizes); n /= 2) result.sizes = sizes_near(n, symbols_of(program, list));
+  for (int64_t n = 16; n > 0 && !are_plausible(program, result.sizes, device); n /= 2)
+    result.sizes = sizes_near(n, symbols_of(program, list));
   result.bytes = arena_bytes_at(program, result.sizes, device);
   result.lower_bound = arena.placements.empty() ? arena.lower_bound.value() : plan_at(program, result.sizes, {}, device).lower_bound;
   return result;

@@ -157,7 +157,7 @@ class Emitter {
     if (profile_) headers.insert("profile.h");
     if (options_.gpu) headers.insert("gpu/interface.hpp");
     text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
-    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_, device_weights_.image.size()));
+    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_, device_weights_.image->size()));
   }
 
   std::string include_headers(const std::set<std::string>& headers) const {
@@ -182,10 +182,8 @@ class Emitter {
       if (!w->strings && read.contains(w->name))
         blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
     }
-    if (!device_weights_.image.empty()) {
-      const auto image = std::make_shared<const std::vector<std::byte>>(device_weights_.image);
+    if (const auto& image = device_weights_.image; !image->empty())
       blobs.push_back({DeviceWeights::kName, "std::uint8_t", *image, 256, image, "what the GPU reads"});
-    }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
@@ -209,13 +207,12 @@ class Emitter {
     const auto* const device_weights = options_.gpu ? &device_weights_.offsets : nullptr;
     FunctionText general(program_, interface_, options_.threads > 1, profile, device_weights);
     text += general.print(weights) + "\n";
-    std::string sizes, choices;
+    std::string choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
       FunctionText function(program, interface_, options_.threads > 1, profile, device_weights);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
-      sizes += fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::{{}})(dims).bytes);\n", test, scopes_[i]);
       std::string checks;
       for (const Requirement& r : requirements_of_dims(program.requirements, interface_)) {
         if (std::ranges::find(program_.requirements, r) == program_.requirements.end())
@@ -227,14 +224,14 @@ class Emitter {
 
     if (interface_.dynamic()) {
       text += fmt::format("onnxc::Status check(const Dims& dims) noexcept {{\n{}  return {{}};\n}}\n\n", dims_checks());
-      text += arena_function("arena_bytes", "plan", sizes);
-      if (options_.gpu) text += arena_function("device_arena_bytes", "device_plan", sizes);
+      text += arena_function("arena_bytes", "plan");
+      if (options_.gpu) text += arena_function("device_arena_bytes", "device_plan");
     }
     if (options_.gpu) {
       const std::string checked = interface_.dynamic() ? "  if (const auto status = check(dims)) return status;\n" : "";
       const std::string body = checked + choices + fmt::format("  return {};\n", call("steps", program_));
-      text += device_definitions(interface_, device_weights_.image.empty() ? "" : weights.access(DeviceWeights::kName),
-                                 device_weights_.image.size(), body);
+      text += device_definitions(interface_, device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName),
+                                 device_weights_.image->size(), body);
     }
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
                         interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
@@ -252,16 +249,16 @@ class Emitter {
     return all;
   }
 
-  /// `sizes`: the lines for variants, with {} where the function that plans the arena is named.
-  static std::string arena_function(const char* name, const char* plan, const std::string& sizes) {
+  /// `plan`: the function that plans the arena, of which each variant has one.
+  std::string arena_function(const char* name, const char* plan) const {
+    std::string sizes;
+    for (std::size_t i = 0; i < variants_.size(); ++i)
+      sizes +=
+          fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::{})(dims).bytes);\n", condition(variants_[i]), scopes_[i], plan);
     return fmt::format(
         "std::size_t {}(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return "
         "onnxc::size_of(onnxc::nothrow({})(dims).bytes);\n}}\n\n",
-        name, with_plan(sizes, plan), plan);
-  }
-  static std::string with_plan(std::string sizes, const std::string& plan) {
-    for (std::size_t at = sizes.find("{}"); at != sizes.npos; at = sizes.find("{}", at + plan.size())) sizes.replace(at, 2, plan);
-    return sizes;
+        name, sizes, plan);
   }
 
   /// The text before the namespace.

@@ -52,9 +52,9 @@ const char* dims_parameter(const Interface& interface) { return interface.dynami
 
 void DeviceWeights::add(const Weights& weights) {
   constexpr std::size_t kAlignment = 256;
-  if (!offsets.emplace(weights.name, image.size()).second) return;
-  image.insert(image.end(), weights.bytes->begin(), weights.bytes->end());
-  image.resize((image.size() + kAlignment - 1) / kAlignment * kAlignment);
+  if (!offsets.emplace(weights.name, image->size()).second) return;
+  image->insert(image->end(), weights.bytes->begin(), weights.bytes->end());
+  image->resize((image->size() + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 std::string device_declarations(const Interface& interface, const Program& program, std::size_t weights_bytes) {

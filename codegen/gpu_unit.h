@@ -1,6 +1,7 @@
 // What a unit for a GPU has beside `steps`: its interface on the device, the image of its constants, and runs on host memory.
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace onnxc {
 struct DeviceWeights {
   static constexpr const char* kName = "device_weights";
   std::map<std::string, std::size_t> offsets;  ///< by name
-  std::vector<std::byte> image;
+  std::shared_ptr<std::vector<std::byte>> image = std::make_shared<std::vector<std::byte>>();
 
   void add(const Weights& weights);
 };

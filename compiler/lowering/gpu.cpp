@@ -18,6 +18,16 @@ void Lowerer::need_host(std::string why) {
   refused_by_gpu_.emplace(node_, std::move(why));
 }
 
+void Lowerer::check_values(const Scope& scope, const Node& node) {
+  for (const auto* values : {&node.inputs, &node.outputs}) {
+    for (ValueId v : *values) {
+      if (v == kAbsent) continue;
+      const Value& value = (*scope.graph)[v];
+      if (!fits_gpu(value.type)) need_host(fmt::format("'{}' is {}", value.name, value.type.text()));
+    }
+  }
+}
+
 void Lowerer::run_on_gpu(decltype(Step::action)& action) {
   auto* const call = std::get_if<Call>(&action);
   if (call == nullptr) {
@@ -49,15 +59,14 @@ void Lowerer::run_on_gpu(decltype(Step::action)& action) {
 
 void Lowerer::transfer(Scope& scope, ValueId value, const View& from) {
   const Value& v = (*scope.graph)[value];
-  if (!v.type.is_tensor() || v.type.element == ElementType::String || program_[from.pointer.buffer].is_value)
-    return need_host(fmt::format("'{}' is {}", v.name, v.type.text()));
+  if (!fits_gpu(v.type) || program_[from.pointer.buffer].is_value) return need_host(fmt::format("'{}' is {}", v.name, v.type.text()));
   const View to = define(scope, value, from.layout);
   const bool up = device_ == Device::Gpu;
   Call call = call_of(find_kernel(up ? "to_device" : "to_host"));
   call.device = Device::Gpu;
   call.bytes = storage_elements(v.type.extents, from.layout) * (held_bits(v.type.element) / 8);
   call.args = {to.pointer, from.pointer, DimArg{call.bytes}};
-  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  set_cost_of_moving(call);
   steps_->push_back({std::move(call), fmt::format("{}: to the {}", v.name, up ? "GPU" : "host"), value_});
 }
 

@@ -38,7 +38,7 @@ void Lowerer::define_interface(Scope& scope) {
     const Dim count = most.value_or(0);
     return add_buffer({.name = own_name,
                        .space = space,
-                       .device = is_value || !most || value.type.element == ElementType::String ? Device::Cpu : device_,
+                       .device = is_value || !most || !fits_gpu(value.type) ? Device::Cpu : device_,
                        .element = value.type.element,
                        .extents = value.type.extents,
                        .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8),

@@ -32,11 +32,11 @@ double streaming_share(int64_t bytes, const Target& target) {
 }  // namespace
 
 /// From layouts to steps, in order.
-Program Lowerer::run(const Graph& graph) {
+Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   program_.name = graph.name;
   program_.requirements = graph.requirements;
   steps_ = &program_.steps;
-  for (std::size_t i = 0; i < options_.devices.size(); ++i) devices_.emplace(&graph.nodes[i], options_.devices[static_cast<int>(i)]);
+  for (std::size_t i = 0; i < devices.size(); ++i) devices_.emplace(&graph.nodes[i], devices[static_cast<int>(i)]);
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), PerValue<std::vector<View>>(graph.values.size())};
@@ -60,11 +60,9 @@ Program Lowerer::run(const Graph& graph) {
 }
 
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
-  if (target.gpu == nullptr || options.devices.size() != 0) return Lowerer(target, options, choices).run(graph);
-  LowerOptions on_devices = options;
-  on_devices.devices = assign_devices(graph, target, options);
-  Lowerer lowerer(target, on_devices, choices);
-  Program program = lowerer.run(graph);
+  Lowerer lowerer(target, options, choices);
+  if (target.gpu == nullptr) return lowerer.run(graph);
+  Program program = lowerer.run(graph, assign_devices(graph, target, options));
   ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
   return program;
 }

@@ -22,7 +22,6 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< iterations of loops that state no number
   bool channels_last = true;
   int threads = 1;
-  PerNode<Device> devices{};  ///< of the graph's nodes; empty: the processor. Nodes of regions run on the processor
   /// Operands of a Concat are computed inside its result, which then is live from the first of them on. False: only
   /// where it joins rows of an image.
   bool operands_in_place = true;
@@ -36,7 +35,7 @@ struct LowerOptions {
 };
 
 /// Chooses layouts and kernels, packs weights and makes the steps, without a memory plan. `choices` may be null.
-/// For a target with a GPU, nodes whose devices `options` does not state run on the GPU if it has kernels for them.
+/// For a target with a GPU, nodes run on it if it has kernels for them; those of regions run on the processor.
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices);
 
 /// Finds what steps may share, and plans the memory. `for_speed`: the arena may grow where that helps threads.

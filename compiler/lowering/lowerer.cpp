@@ -30,6 +30,10 @@ Call call_of(const Kernel& kernel) {
           .fallible = kernel.fallible};
 }
 
+void set_cost_of_moving(Call& call) {
+  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+}
+
 int Lowerer::add_expr(const Expr& expr) {
   std::string key;
   for (const auto& t : expr.terms)
@@ -182,7 +186,7 @@ void Lowerer::convert(const Extents& extents, const View& to, const View& from, 
                std::make_shared<ParamsArg>(
                    ParamsArg{{{"batch", DimArg{extents[0]}}, {"channels", DimArg{extents[1]}}, {"pixels", DimArg{pixels}}}})};
   call.bytes = count + extents[0] * pixels * 4;
-  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  set_cost_of_moving(call);
   emit(std::move(call), std::move(what));
 }
 
@@ -223,7 +227,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
   call.args = {DimsArg{shape}, to, DimsArg{to_list}, from, DimsArg{from_list}};
   if (turns) call.args.insert(call.args.begin() + 1, DimArg{static_cast<int64_t>(unit)});
   call.bytes = element_count(extents) * ((info(element).bits + 7) / 8) * 2;
-  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  set_cost_of_moving(call);
   emit(std::move(call), std::move(what));
 }
 
@@ -294,14 +298,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     // Steps that are still unfinished, of nodes that wait for a value of this one.
     const int begun = begun_;
     const bool outer_applies = std::exchange(applies_epilogue_, false);
-    for (const auto* values : {&node.inputs, &node.outputs}) {
-      for (ValueId v : *values) {
-        if (v == kAbsent) continue;
-        const Type& type = (*scope.graph)[v].type;
-        if (!type.is_tensor() || type.element == ElementType::String)
-          need_host(fmt::format("'{}' is {}", (*scope.graph)[v].name, type.text()));
-      }
-    }
+    if (device_ == Device::Gpu) check_values(scope, node);
     KernelQuery lowering(*this, *scope.graph, node);
     const auto absorbed = absorbed_.find(&node);
     if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);

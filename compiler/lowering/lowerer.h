@@ -16,6 +16,10 @@ namespace onnxc {
 
 /// A call of that kernel, without arguments yet.
 Call call_of(const Kernel& kernel);
+/// Sets the predicted cost of a call that only moves its bytes, if their number is known.
+void set_cost_of_moving(Call& call);
+/// What the memory of a GPU can hold: a tensor of numbers.
+inline bool fits_gpu(const Type& type) { return type.is_tensor() && type.element != ElementType::String; }
 /// The bytes of a tensor's elements, as kernels hold them.
 inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 
@@ -24,7 +28,8 @@ class Lowerer {
   Lowerer(const Target& target, const LowerOptions& options, std::vector<Choice>* choices)
       : target_(target), options_(options), choices_(choices) {}
 
-  Program run(const Graph& graph);
+  /// `devices`: of the graph's nodes; empty: the processor.
+  Program run(const Graph& graph, const PerNode<Device>& devices = {});
   /// After a run: why nodes that were to run on a GPU cannot.
   const std::map<const Node*, std::string>& refused_by_gpu() const { return refused_by_gpu_; }
 
@@ -72,6 +77,8 @@ class Lowerer {
   void transfer(Scope& scope, ValueId value, const View& from);
   /// Notes that the current node, which is to run on a GPU, does what only the host can.
   void need_host(std::string why);
+  /// Refuses a node of the GPU with strings, or with values that are no tensors.
+  void check_values(const Scope& scope, const Node& node);
   /// Makes a step one of the GPU, if it can be.
   void run_on_gpu(decltype(Step::action)& action);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.

@@ -79,6 +79,8 @@ class Lowerer {
   void need_host(std::string why);
   /// Refuses a node of the GPU with strings, or with values that are no tensors.
   void check_values(const Scope& scope, const Node& node);
+  /// Whether the current node is to have kernels of a GPU's own.
+  bool uses_gpu_kernels() const { return device_ == Device::Gpu && options_.optimise; }
   /// Makes a step one of the GPU, if it can be.
   void run_on_gpu(decltype(Step::action)& action);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.

@@ -121,7 +121,8 @@ bool by_packs(CopyPlan& plan, const void* y, const void* x) noexcept {
   constexpr int64_t kRun = 16 / static_cast<int64_t>(sizeof(T));
   const int last = plan.shape.rank - 1;
   if (kRun == 1 || plan.strides.y[last] != 1 || plan.strides.x[last] != 1) return false;
-  bool fits = plan.shape[last] % kRun == 0 && reinterpret_cast<std::uintptr_t>(y) % 16 == 0 && reinterpret_cast<std::uintptr_t>(x) % 16 == 0;
+  bool fits =
+      plan.shape[last] % kRun == 0 && reinterpret_cast<std::uintptr_t>(y) % 16 == 0 && reinterpret_cast<std::uintptr_t>(x) % 16 == 0;
   for (int axis = 0; axis < last; ++axis) fits = fits && plan.strides.y[axis] % kRun == 0 && plan.strides.x[axis] % kRun == 0;
   if (!fits) return false;
   plan.shape[last] /= kRun;
@@ -153,8 +154,8 @@ static void copy_turned(Queue& gpu, T* y, const T* x, CopyPlan plan, int axis) n
   const int64_t row_tiles = ceil_div(rows, Kernel::kTile), column_tiles = ceil_div(columns, Kernel::kTile);
   const int64_t tiles = row_tiles * column_tiles * plan.shape.count();
   launch(gpu,
-         Kernel{rows, columns, FastDivide(row_tiles), FastDivide(column_tiles), tiles, Box(plan.shape, 0, plan.shape.rank), y, x, plan.strides,
-                y_row, x_column},
+         Kernel{rows, columns, FastDivide(row_tiles), FastDivide(column_tiles), tiles, Box(plan.shape, 0, plan.shape.rank), y, x,
+                plan.strides, y_row, x_column},
          grid_for(tiles, 1));
 }
 
@@ -175,7 +176,8 @@ static void copy_strided(Queue& gpu, Shape shape, T* y, Ints y_strides, const T*
   const auto to = reinterpret_cast<Element*>(y);
   const auto from = reinterpret_cast<const Element*>(x);
   if (const int turned = detail::turned_axis(plan); turned >= 0) detail::copy_turned(gpu, to, from, plan, turned);
-  else if (detail::by_packs<T>(plan, y, x)) detail::copy_each(gpu, reinterpret_cast<detail::Bytes<16>*>(y), reinterpret_cast<const detail::Bytes<16>*>(x), plan);
+  else if (detail::by_packs<T>(plan, y, x))
+    detail::copy_each(gpu, reinterpret_cast<detail::Bytes<16>*>(y), reinterpret_cast<const detail::Bytes<16>*>(x), plan);
   else detail::copy_each(gpu, to, from, plan);
 }
 

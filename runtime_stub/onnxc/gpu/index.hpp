@@ -12,7 +12,8 @@ class FastDivide {
   explicit FastDivide(int64_t divisor) noexcept : divisor_(divisor) {
     if (divisor > kMost) return;
     while ((int64_t{1} << shift_) < divisor) ++shift_;
-    factor_ = static_cast<uint32_t>((uint64_t{1} << 32) * static_cast<uint64_t>((int64_t{1} << shift_) - divisor) / static_cast<uint64_t>(divisor) + 1);
+    factor_ = static_cast<uint32_t>(
+        (uint64_t{1} << 32) * static_cast<uint64_t>((int64_t{1} << shift_) - divisor) / static_cast<uint64_t>(divisor) + 1);
   }
   ONNXC_BOTH int64_t operator()(int64_t n) const {
     if (n > kMost || divisor_ > kMost) return n / divisor_;

@@ -89,7 +89,8 @@ struct ReduceMiddle {
           column < p.inner ? detail::combine_every<Combine, Prologue>(x + row * p.x_outer + column, warp(), kLines, p.r, p.x_row) : 0.0f;
       sync_block();
       for (int half = kLines / 2; half > 0; half /= 2) {
-        if (warp() < half) shared.partial[warp()][lane()] = Combine::combine(shared.partial[warp()][lane()], shared.partial[warp() + half][lane()]);
+        if (warp() < half)
+          shared.partial[warp()][lane()] = Combine::combine(shared.partial[warp()][lane()], shared.partial[warp() + half][lane()]);
         sync_block();
       }
       if (warp() == 0 && column < p.inner) y[row * p.y_outer + column] = detail::finished(epilogue, shared.partial[0][lane()], row, column);

@@ -77,7 +77,8 @@ void check_near(const std::vector<float>& y, const std::vector<double>& expected
 
 TEST_CASE("divisions by one product are divisions") {
   const int64_t most = 0x7fffffff;
-  for (const int64_t d : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{7}, int64_t{12}, int64_t{641}, int64_t{65536}, int64_t{1000003}, most - 1, most, most + 2}) {
+  for (const int64_t d : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{7}, int64_t{12}, int64_t{641}, int64_t{65536}, int64_t{1000003},
+                          most - 1, most, most + 2}) {
     const gpu::FastDivide divide(d);
     for (const int64_t near : {int64_t{0}, d, 2 * d, 5 * d, most, most / 2, most / d * d, 3 * most}) {
       for (int64_t n = std::max<int64_t>(0, near - 2); n <= near + 2; ++n) CHECK(divide(n) == n / d);
@@ -91,15 +92,21 @@ TEST_CASE("maps by runs and by elements are map_scalar") {
     Ints x, y;
   };
   const OnDevice<float> a(some(4096)), b(some(4096)), one(std::vector<float>{0.5f});
-  for (const auto& [shape, strides, y_strides] : {Form{{1000}, {}, {}}, Form{{1001}, {}, {}}, Form{{3, 64}, {64}, {64}}, Form{{3, 5, 20}, {100, 0}, {100, 20}},
-                                                  Form{{3, 5, 7}, {0, 7}, {35, 7}}, Form{{4, 8}, {9}, {8}}, Form{{}, {}, {}}, Form{{0, 4}, {4}, {4}}}) {
+  for (const auto& [shape, strides, y_strides] :
+       {Form{{1000}, {}, {}}, Form{{1001}, {}, {}}, Form{{3, 64}, {64}, {64}}, Form{{3, 5, 20}, {100, 0}, {100, 20}},
+        Form{{3, 5, 7}, {0, 7}, {35, 7}}, Form{{4, 8}, {9}, {8}}, Form{{}, {}, {}}, Form{{0, 4}, {4}, {4}}}) {
     const int64_t count = shape.count();
     std::vector<float> expected(static_cast<std::size_t>(count));
     const float *const xa = a.data(), *const xb = b.data(), *const xs = one.data();
-    map_scalar<AddTanh>(Share{}, shape, onnxc::Stream{expected.data(), y_strides}, onnxc::Stream{xa, strides}, onnxc::Stream{xb, y_strides});
-    CHECK(results(count, [&](Queue& q, float* y) { gpu::map<AddTanh>(q, shape, onnxc::Stream{y, y_strides}, onnxc::Stream{xa, strides}, onnxc::Stream{xb, y_strides}); }) == expected);
+    map_scalar<AddTanh>(Share{}, shape, onnxc::Stream{expected.data(), y_strides}, onnxc::Stream{xa, strides},
+                        onnxc::Stream{xb, y_strides});
+    CHECK(results(count, [&](Queue& q, float* y) {
+            gpu::map<AddTanh>(q, shape, onnxc::Stream{y, y_strides}, onnxc::Stream{xa, strides}, onnxc::Stream{xb, y_strides});
+          }) == expected);
     map_scalar<AddTanh>(Share{}, shape, onnxc::Stream{expected.data(), y_strides}, Fixed{xs, Ints{0, 0, 0}}, Strided{xb, 3, strides});
-    CHECK(results(count, [&](Queue& q, float* y) { gpu::map<AddTanh>(q, shape, onnxc::Stream{y, y_strides}, Fixed{xs, Ints{0, 0, 0}}, Strided{xb, 3, strides}); }) == expected);
+    CHECK(results(count, [&](Queue& q, float* y) {
+            gpu::map<AddTanh>(q, shape, onnxc::Stream{y, y_strides}, Fixed{xs, Ints{0, 0, 0}}, Strided{xb, 3, strides});
+          }) == expected);
   }
 }
 
@@ -112,8 +119,9 @@ TEST_CASE("copies go by packs, by turned tiles and by elements") {
     const std::vector<T> host = some<T>(20000);
     const OnDevice<T> x(host);
     for (const auto& [shape, ys, xs] :
-         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}}, Form{{3, 33, 65}, {33 * 65, 65, 1}, {33 * 65, 1, 33}},
-          Form{{2, 40, 3, 35}, {40 * 105, 105, 35, 1}, {40 * 105, 1, 40, 120}}, Form{{4, 4}, {4, 1}, {1, 4}}, Form{{5, 40}, {40, 1}, {0, 1}}, Form{{}, {}, {}}, Form{{0, 3}, {3, 1}, {3, 1}}}) {
+         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}},
+          Form{{3, 33, 65}, {33 * 65, 65, 1}, {33 * 65, 1, 33}}, Form{{2, 40, 3, 35}, {40 * 105, 105, 35, 1}, {40 * 105, 1, 40, 120}},
+          Form{{4, 4}, {4, 1}, {1, 4}}, Form{{5, 40}, {40, 1}, {0, 1}}, Form{{}, {}, {}}, Form{{0, 3}, {3, 1}, {3, 1}}}) {
       const int64_t count = shape.count();
       std::vector<T> expected(static_cast<std::size_t>(count));
       if (shape.rank == 0) expected[0] = host[0];
@@ -150,10 +158,14 @@ TEST_CASE("softmax of rows of any length") {
           expected.push_back(log ? v - std::log(sum) : std::exp(v) / sum);
         }
       }
-      const auto in_block = results(rows * n, [&](Queue& q, float* y) { log ? gpu::softmax_in_block<true>(q, x.data(), y, p) : gpu::softmax_in_block<false>(q, x.data(), y, p); });
+      const auto in_block = results(rows * n, [&](Queue& q, float* y) {
+        log ? gpu::softmax_in_block<true>(q, x.data(), y, p) : gpu::softmax_in_block<false>(q, x.data(), y, p);
+      });
       check_near(in_block, expected, 2e-6);
       if (n > 256) continue;
-      const auto in_warp = results(rows * n, [&](Queue& q, float* y) { log ? gpu::softmax_in_warp<8, true>(q, x.data(), y, p) : gpu::softmax_in_warp<8, false>(q, x.data(), y, p); });
+      const auto in_warp = results(rows * n, [&](Queue& q, float* y) {
+        log ? gpu::softmax_in_warp<8, true>(q, x.data(), y, p) : gpu::softmax_in_warp<8, false>(q, x.data(), y, p);
+      });
       check_near(in_warp, expected, 2e-6);
     }
   }
@@ -174,12 +186,24 @@ TEST_CASE("norms of rows") {
         for (int64_t i = 0; i < n; ++i) squares += std::pow(static_cast<double>(host[static_cast<std::size_t>(r * n + i)]) - m, 2);
         const double inverse = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-5);
         for (int64_t i = 0; i < n; ++i)
-          expected.push_back((static_cast<double>(host[static_cast<std::size_t>(r * n + i)]) - m) * inverse * static_cast<double>(s[static_cast<std::size_t>(i)]) + static_cast<double>(b[static_cast<std::size_t>(i)]));
+          expected.push_back((static_cast<double>(host[static_cast<std::size_t>(r * n + i)]) - m) * inverse *
+                                 static_cast<double>(s[static_cast<std::size_t>(i)]) +
+                             static_cast<double>(b[static_cast<std::size_t>(i)]));
         means.push_back(m);
         deviations.push_back(inverse);
       }
-      const gpu::NormParams p{.rows = rows, .n = n, .x_row = n, .y_row = n, .epsilon = 1e-5f, .scale = scale.data(), .bias = bias.data(), .mean = mean.data(), .inverse_deviation = deviation.data()};
-      check_near(results(rows * n, [&](Queue& q, float* y) { centred ? gpu::norm<true>(q, x.data(), y, p) : gpu::norm<false>(q, x.data(), y, p); }), expected, 1e-5);
+      const gpu::NormParams p{.rows = rows,
+                              .n = n,
+                              .x_row = n,
+                              .y_row = n,
+                              .epsilon = 1e-5f,
+                              .scale = scale.data(),
+                              .bias = bias.data(),
+                              .mean = mean.data(),
+                              .inverse_deviation = deviation.data()};
+      check_near(results(rows * n,
+                         [&](Queue& q, float* y) { centred ? gpu::norm<true>(q, x.data(), y, p) : gpu::norm<false>(q, x.data(), y, p); }),
+                 expected, 1e-5);
       check_near(mean.host(), means, 1e-6);
       check_near(deviation.host(), deviations, 1e-5);
     }
@@ -187,7 +211,8 @@ TEST_CASE("norms of rows") {
 }
 
 TEST_CASE("reductions of the last axis and of the middle one") {
-  for (const auto& [outer, r, inner] : {std::tuple<int64_t, int64_t, int64_t>{5, 49, 70}, {1, 0, 3}, {2, 1, 1}, {3, 1500, 2}, {40, 7, 33}}) {
+  for (const auto& [outer, r, inner] :
+       {std::tuple<int64_t, int64_t, int64_t>{5, 49, 70}, {1, 0, 3}, {2, 1, 1}, {3, 1500, 2}, {40, 7, 33}}) {
     CAPTURE(outer, r, inner);
     const std::vector<float> host = some(outer * r * inner + 1), operand = some(outer * inner);
     const OnDevice<float> x(host), of_columns(operand);
@@ -206,9 +231,12 @@ TEST_CASE("reductions of the last axis and of the middle one") {
       }
     }
     const gpu::ReduceParams p{.outer = outer, .r = r, .inner = inner, .x_row = inner, .x_outer = r * inner, .y_outer = inner};
-    check_near(results(outer * inner, [&](Queue& q, float* y) { gpu::reduce_middle<scalar::Sum, scalar::Square>(q, x.data(), y, p, Epilogue<Twice>{}); }), sums, 1e-6);
+    check_near(results(outer * inner,
+                       [&](Queue& q, float* y) { gpu::reduce_middle<scalar::Sum, scalar::Square>(q, x.data(), y, p, Epilogue<Twice>{}); }),
+               sums, 1e-6);
     const Epilogue<PlusOperand, PerCol<float>> plus{{of_columns.data()}};
-    check_near(results(outer * inner, [&](Queue& q, float* y) { gpu::reduce_middle<scalar::Max, scalar::Same>(q, x.data(), y, p, plus); }), largest, 1e-6);
+    check_near(results(outer * inner, [&](Queue& q, float* y) { gpu::reduce_middle<scalar::Max, scalar::Same>(q, x.data(), y, p, plus); }),
+               largest, 1e-6);
 
     std::vector<double> of_rows, products;
     for (int64_t o = 0; o < outer; ++o) {
@@ -221,8 +249,11 @@ TEST_CASE("reductions of the last axis and of the middle one") {
       products.push_back(product);
     }
     const gpu::ReduceParams last{.outer = outer, .r = r, .x_row = r};
-    check_near(results(outer, [&](Queue& q, float* y) { gpu::reduce_last<scalar::Sum, scalar::Magnitude>(q, x.data(), y, last, plus); }), of_rows, 1e-6);
-    if (r < 10) check_near(results(outer, [&](Queue& q, float* y) { gpu::reduce_last<scalar::Product, scalar::Same>(q, x.data(), y, last); }), products, 1e-5);
+    check_near(results(outer, [&](Queue& q, float* y) { gpu::reduce_last<scalar::Sum, scalar::Magnitude>(q, x.data(), y, last, plus); }),
+               of_rows, 1e-6);
+    if (r < 10)
+      check_near(results(outer, [&](Queue& q, float* y) { gpu::reduce_last<scalar::Product, scalar::Same>(q, x.data(), y, last); }),
+                 products, 1e-5);
   }
 }
 
@@ -230,13 +261,32 @@ TEST_CASE("pools of channels-last images") {
   struct Form {
     int64_t h, w, c, kh, kw, stride, dilation, pad;
   };
-  for (const auto& [h, w, c, kh, kw, stride, dilation, pad] : {Form{9, 8, 5, 3, 3, 2, 1, 1}, Form{7, 7, 33, 2, 3, 1, 2, 1}, Form{4, 4, 4, 1, 1, 1, 1, 0}, Form{3, 3, 8, 3, 3, 3, 1, 0}}) {
+  for (const auto& [h, w, c, kh, kw, stride, dilation, pad] :
+       {Form{9, 8, 5, 3, 3, 2, 1, 1}, Form{7, 7, 33, 2, 3, 1, 2, 1}, Form{4, 4, 4, 1, 1, 1, 1, 0}, Form{3, 3, 8, 3, 3, 3, 1, 0}}) {
     CAPTURE(h, w, c, kh, kw);
-    const int64_t n = 2, oh = (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1, ow = (w + 2 * pad - dilation * (kw - 1) - 1) / stride + 1;
+    const int64_t n = 2, oh = (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1,
+                  ow = (w + 2 * pad - dilation * (kw - 1) - 1) / stride + 1;
     const int64_t x_pixel = c + 3, y_pixel = c;
     const std::vector<float> host = some(n * h * w * x_pixel);
     const OnDevice<float> x(host);
-    gpu::PoolParams p{.n = n, .h = h, .w = w, .c = c, .oh = oh, .ow = ow, .kh = kh, .kw = kw, .stride_y = stride, .stride_x = stride, .dilation_y = dilation, .dilation_x = dilation, .pad_top = pad, .pad_left = pad, .pad_bottom = pad, .pad_right = pad, .x_pixel = x_pixel, .y_pixel = y_pixel};
+    gpu::PoolParams p{.n = n,
+                      .h = h,
+                      .w = w,
+                      .c = c,
+                      .oh = oh,
+                      .ow = ow,
+                      .kh = kh,
+                      .kw = kw,
+                      .stride_y = stride,
+                      .stride_x = stride,
+                      .dilation_y = dilation,
+                      .dilation_x = dilation,
+                      .pad_top = pad,
+                      .pad_left = pad,
+                      .pad_bottom = pad,
+                      .pad_right = pad,
+                      .x_pixel = x_pixel,
+                      .y_pixel = y_pixel};
     std::vector<double> largest, means, padded_means;
     for (int64_t o = 0; o < n * oh * ow; ++o) {
       for (int64_t channel = 0; channel < c; ++channel) {

@@ -19,16 +19,17 @@ namespace onnxc::inline ONNXC_ISA::gpu {
 /// Strides and steps in elements; a step of 0 repeats a matrix.
 struct GemmParams {
   int64_t m, n, k;
-  int64_t a_stride, b_stride, y_stride;                         ///< from one row to the next
-  int64_t batch = 1, a_batch = 0, b_batch = 0, y_batch = 0;     ///< matrices, and the steps between them
-  int64_t outer = 1, a_outer = 0, b_outer = 0, y_outer = 0;     ///< the same around that
-  int64_t splits = 1;                                           ///< blocks that share k of a tile
+  int64_t a_stride, b_stride, y_stride;                      ///< from one row to the next
+  int64_t batch = 1, a_batch = 0, b_batch = 0, y_batch = 0;  ///< matrices, and the steps between them
+  int64_t outer = 1, a_outer = 0, b_outer = 0, y_outer = 0;  ///< the same around that
+  int64_t splits = 1;                                        ///< blocks that share k of a tile
 };
 
 /// Sums of `parts`, and words of Queue::tickets(), that such a product needs.
 template <class Tile>
 constexpr int64_t parts_of(const GemmParams& p) {
-  return contract::gpu::parts(contract::gpu::tiles(p.m, p.n, p.batch * p.outer, Tile::kRows, Tile::kCols), Tile::kRows, Tile::kCols, p.splits);
+  return contract::gpu::parts(contract::gpu::tiles(p.m, p.n, p.batch * p.outer, Tile::kRows, Tile::kCols), Tile::kRows, Tile::kCols,
+                              p.splits);
 }
 template <class Tile>
 constexpr int64_t tickets_of(const GemmParams& p) {

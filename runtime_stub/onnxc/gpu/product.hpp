@@ -65,7 +65,8 @@ struct MatrixProduct {
     const int64_t z = first_z + in_grid, outer = z / batches.inner, inner = z - outer * batches.inner;
     const Index at = place_of(tile);
     const int64_t first_row = static_cast<int64_t>(at.y) * Tile::kRows, first_col = static_cast<int64_t>(at.x) * Tile::kCols;
-    const int rows = static_cast<int>(min_of(size.m - first_row, Tile::kRows)), cols = static_cast<int>(min_of(size.n - first_col, Tile::kCols));
+    const int rows = static_cast<int>(min_of(size.m - first_row, Tile::kRows)),
+              cols = static_cast<int>(min_of(size.n - first_col, Tile::kCols));
     const Left left = a.moved(inner * batches.a_inner + outer * batches.a_outer);
     const typename Left::Origin origin = left.origin(first_row);
     const uint32_t* const right = b + inner * batches.b_inner + outer * batches.b_outer + first_col * size.b_stride;
@@ -87,8 +88,8 @@ struct MatrixProduct {
       if constexpr (kIsFloat32<Kind>) {
         if (!(v - v == 0)) v = anew(left, origin, right, row, col);
       }
-      to[row * size.y_stride + col] = static_cast<Y>(
-          epilogue(Scalar{}, v, [&](const auto& form) { return *form.at(epilogue_row + row, epilogue_col + col); }));
+      to[row * size.y_stride + col] =
+          static_cast<Y>(epilogue(Scalar{}, v, [&](const auto& form) { return *form.at(epilogue_row + row, epilogue_col + col); }));
     });
   }
 
@@ -114,8 +115,8 @@ struct MatrixProduct {
     }
   }
 
-  ONNXC_DEVICE void multiply(Sums& c, Shared& shared, const Left& left, const typename Left::Origin& origin, const uint32_t* right, int rows,
-                             int cols, int first, int last) const {
+  ONNXC_DEVICE void multiply(Sums& c, Shared& shared, const Left& left, const typename Left::Origin& origin, const uint32_t* right,
+                             int rows, int cols, int first, int last) const {
     const int chunk = thread() % Tile::kChunks, own = thread() / Tile::kChunks;
     const int swapped = (chunk ^ (own & 1) * 4) * 4;  // kRowsAtOnce is even
     typename Left::Row own_rows[Tile::kOwnRows];

@@ -72,7 +72,8 @@ struct Case {
           }
           double sum = 0, size = 0;
           for (std::size_t i = 0; i < k; ++i) {
-            const double product = value_of(a[(z * m + row) * k + i]) * value_of(b[((z % std::max<std::size_t>(b_matrices, 1)) * n + col) * k + i]);
+            const double product =
+                value_of(a[(z * m + row) * k + i]) * value_of(b[((z % std::max<std::size_t>(b_matrices, 1)) * n + col) * k + i]);
             sum += product;
             size += std::abs(product);
           }
@@ -113,8 +114,15 @@ template <class Kind>
 void check_sizes() {
   CAPTURE(Kind::kValues);
   const int64_t v = Kind::kValues;
-  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1}, {3, 5, 4}, {64, 64, 32 * v}, {65, 63, 32 * v + 1}, {33, 130, 97 * v - 1},
-                                {130, 66, 31}, {5, 7, 0}, {0, 7, 9}, {7, 0, 9}}) {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                {3, 5, 4},
+                                {64, 64, 32 * v},
+                                {65, 63, 32 * v + 1},
+                                {33, 130, 97 * v - 1},
+                                {130, 66, 31},
+                                {5, 7, 0},
+                                {0, 7, 9},
+                                {7, 0, 9}}) {
     CAPTURE(m, n, k);
     const Case<Small, Kind> c(m, n, k);
     c.check(c.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
@@ -174,20 +182,27 @@ TEST_CASE("the end of a product on a GPU reads operands in every form, and store
   const std::vector<float> matrix = numbers<float>(2 * 67 * 80, 3), cols = numbers<float>(80, 4), rows = numbers<float>(140, 5);
   const OnDevice<float> dm(matrix), dc(cols), dr(rows);
   const auto relu = [](double x) { return std::max(0.0, x); };
-  c.check(c.run<float>(Epilogue<AddRelu, Rows<float>>{{dm.data(), 80}}),
-          [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r * 80 + i]); }, 1, 1e-6);
-  c.check(c.run<float>(Epilogue<AddRelu, PerCol<float>>{{dc.data()}}),
-          [&](double s, std::size_t, std::size_t i) { return relu(s + cols[i]); }, 1, 1e-6);
-  c.check(c.run<float>(Epilogue<AddRelu, PerRow<float>>{{dr.data(), 2, 1}}),
-          [&](double s, std::size_t r, std::size_t) { return relu(s + rows[r / 2]); }, 1, 1e-6);
-  c.check(c.run<float>(Epilogue<AddRelu, PerGroup<float>>{{dm.data(), 67, 80}}),
-          [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r / 67 * 80 + i]); }, 1, 1e-6);
-  c.check(c.run<float>(Epilogue<AddRelu, Repeat<float>>{{dm.data(), 67, 80}}),
-          [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r % 67 * 80 + i]); }, 1, 1e-6);
-  c.check(c.run<float>(Epilogue<AddRelu, Single<float>>{{dc.data()}}),
-          [&](double s, std::size_t, std::size_t) { return relu(s + cols[0]); }, 1, 1e-6);
-  c.check(c.run<float16>(Epilogue<MultiplyAdd, PerCol<float>, PerRow<float>>{{dc.data()}, {dr.data(), 1, 1}}),
-          [&](double s, std::size_t r, std::size_t i) { return s * cols[i] + rows[r]; }, 4, std::ldexp(1, -10));
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Rows<float>>{{dm.data(), 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerCol<float>>{{dc.data()}}), [&](double s, std::size_t, std::size_t i) { return relu(s + cols[i]); },
+      1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerRow<float>>{{dr.data(), 2, 1}}),
+      [&](double s, std::size_t r, std::size_t) { return relu(s + rows[r / 2]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerGroup<float>>{{dm.data(), 67, 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r / 67 * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Repeat<float>>{{dm.data(), 67, 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r % 67 * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Single<float>>{{dc.data()}}), [&](double s, std::size_t, std::size_t) { return relu(s + cols[0]); }, 1,
+      1e-6);
+  c.check(
+      c.run<float16>(Epilogue<MultiplyAdd, PerCol<float>, PerRow<float>>{{dc.data()}, {dr.data(), 1, 1}}),
+      [&](double s, std::size_t r, std::size_t i) { return s * cols[i] + rows[r]; }, 4, std::ldexp(1, -10));
   c.check(c.run<bfloat16>(Epilogue<Keep>{}), kSame, 1, std::ldexp(1, -8));
   const Case<Small, U8S8> bytes(66, 30, 77);
   const OnDevice<float> scale(std::vector<float>(30, 0.015625f));
@@ -228,16 +243,28 @@ TEST_CASE("matrices of a product on a GPU lie at two kinds of steps") {
   const OnDevice<unsigned> words(std::vector<unsigned>(1));
   Queue queue(nullptr, words.data());
   gemm<Few, ThreeTf32>(queue, dy.data(), dq.data(), dk.data(),
-                       {.m = kRows, .n = kRows, .k = kSize, .a_stride = kHeads * kSize, .b_stride = kHeads * kSize, .y_stride = kRows,
-                        .batch = kHeads, .a_batch = kSize, .b_batch = kSize, .y_batch = kRows * kRows,
-                        .outer = kBatch, .a_outer = kRows * kHeads * kSize, .b_outer = kRows * kHeads * kSize, .y_outer = kHeads * kRows * kRows});
+                       {.m = kRows,
+                        .n = kRows,
+                        .k = kSize,
+                        .a_stride = kHeads * kSize,
+                        .b_stride = kHeads * kSize,
+                        .y_stride = kRows,
+                        .batch = kHeads,
+                        .a_batch = kSize,
+                        .b_batch = kSize,
+                        .y_batch = kRows * kRows,
+                        .outer = kBatch,
+                        .a_outer = kRows * kHeads * kSize,
+                        .b_outer = kRows * kHeads * kSize,
+                        .y_outer = kHeads * kRows * kRows});
   REQUIRE(!queue.result());
   const auto y = dy.host();
   for (std::size_t i = 0; i < y.size(); ++i) {
     const std::size_t col = i % kRows, row = i / kRows % kRows, head = i / (kRows * kRows) % kHeads, image = i / (kRows * kRows * kHeads);
     double sum = 0;
     for (std::size_t s = 0; s < kSize; ++s) {
-      sum += static_cast<double>(q[((image * kRows + row) * kHeads + head) * kSize + s]) * k[((image * kRows + col) * kHeads + head) * kSize + s];
+      sum += static_cast<double>(q[((image * kRows + row) * kHeads + head) * kSize + s]) *
+             k[((image * kRows + col) * kHeads + head) * kSize + s];
     }
     REQUIRE(std::abs(y[i] - sum) <= 1e-5);
   }

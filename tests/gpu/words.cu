@@ -21,6 +21,9 @@ Status all(Stream stream, unsigned* words, float* f, int* i, uint32_t* u, int8_t
   launch(queue, Product<F16, 1, 2>{f, u, u}, {1, 1, 1});
   launch(queue, Product<Bf16, 2, 1>{f, u, u}, {1, 1, 1});
   launch(queue, Product<S8, 4, 2>{i, u, u}, {1, 1, 1});
+  launch(queue, Product<U8, 1, 2>{i, u, u}, {1, 1, 1});
+  launch(queue, Product<U8S8, 2, 1>{i, u, u}, {1, 1, 1});
+  launch(queue, Product<S8U8, 1, 1>{i, u, u}, {1, 1, 1});
   return queue.result();
 }
 

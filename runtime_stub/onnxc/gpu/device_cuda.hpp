@@ -78,6 +78,9 @@ ONNXC_MMA(Tf32, "f", "m16n8k8.row.col.f32.tf32.tf32.f32")
 ONNXC_MMA(F16, "f", "m16n8k16.row.col.f32.f16.f16.f32")
 ONNXC_MMA(Bf16, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
 ONNXC_MMA(S8, "r", "m16n8k32.row.col.s32.s8.s8.s32")
+ONNXC_MMA(U8, "r", "m16n8k32.row.col.s32.u8.u8.s32")
+ONNXC_MMA(U8S8, "r", "m16n8k32.row.col.s32.u8.s8.s32")
+ONNXC_MMA(S8U8, "r", "m16n8k32.row.col.s32.s8.u8.s32")
 #undef ONNXC_MMA
 
 }  // namespace detail

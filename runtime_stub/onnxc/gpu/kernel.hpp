@@ -29,10 +29,17 @@ struct Bf16 {
   static constexpr int kValues = 2;
   using Sum = float;
 };
-struct S8 {
+/// Bytes, with or without a sign on either side.
+template <bool kLeft, bool kRight>
+struct Bytes {
   static constexpr int kValues = 4;
+  static constexpr bool kLeftSigned = kLeft, kRightSigned = kRight;
   using Sum = int32_t;
 };
+using S8 = Bytes<true, true>;
+using U8 = Bytes<false, false>;
+using U8S8 = Bytes<false, true>;
+using S8U8 = Bytes<true, false>;
 
 /// What one load or store moves at once.
 template <class T>

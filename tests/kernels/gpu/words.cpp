@@ -16,7 +16,27 @@ namespace {
 double value_of(Tf32, uint32_t word, int) { return std::bit_cast<float>(word); }
 double value_of(Bf16, uint32_t word, int i) { return static_cast<float>(bfloat16::from_bits(static_cast<uint16_t>(word >> (16 * i)))); }
 double value_of(F16, uint32_t word, int i) { return static_cast<float>(float16::from_bits(static_cast<uint16_t>(word >> (16 * i)))); }
-double value_of(S8, uint32_t word, int i) { return static_cast<int8_t>(word >> (8 * i)); }
+/// Value i of a word of the left side, and of the right side.
+template <class Kind>
+double left_of(Kind kind, uint32_t word, int i) {
+  return value_of(kind, word, i);
+}
+template <class Kind>
+double right_of(Kind kind, uint32_t word, int i) {
+  return value_of(kind, word, i);
+}
+double byte_of(bool has_sign, uint32_t word, int i) {
+  const auto byte = static_cast<uint8_t>(word >> (8 * i));
+  return has_sign ? static_cast<int8_t>(byte) : byte;
+}
+template <bool kLeft, bool kRight>
+double left_of(Bytes<kLeft, kRight>, uint32_t word, int i) {
+  return byte_of(kLeft, word, i);
+}
+template <bool kLeft, bool kRight>
+double right_of(Bytes<kLeft, kRight>, uint32_t word, int i) {
+  return byte_of(kRight, word, i);
+}
 
 uint32_t word_of(Tf32, int v) { return std::bit_cast<uint32_t>(static_cast<float>(v) / 8); }
 uint32_t word_of(Bf16, int v) {
@@ -25,7 +45,10 @@ uint32_t word_of(Bf16, int v) {
 uint32_t word_of(F16, int v) {
   return float16(static_cast<float>(v) / 8).bits | static_cast<uint32_t>(float16(static_cast<float>(v % 7) / 2).bits) << 16;
 }
-uint32_t word_of(S8, int v) { return static_cast<uint32_t>(v) * 2654435761u; }
+template <bool kLeft, bool kRight>
+uint32_t word_of(Bytes<kLeft, kRight>, int v) {
+  return static_cast<uint32_t>(v) * 2654435761u;
+}
 
 /// Operands are such that sums are exact.
 template <class Kind, int M, int N>
@@ -45,8 +68,8 @@ void check_product() {
       double sum = c[static_cast<std::size_t>(row * 8 * N + col)];
       for (int word = 0; word < 8; ++word) {
         for (int v = 0; v < Kind::kValues; ++v) {
-          sum += value_of(Kind{}, a[static_cast<std::size_t>(row * 8 + word)], v) *
-                 value_of(Kind{}, b[static_cast<std::size_t>(col * 8 + word)], v);
+          sum += left_of(Kind{}, a[static_cast<std::size_t>(row * 8 + word)], v) *
+                 right_of(Kind{}, b[static_cast<std::size_t>(col * 8 + word)], v);
         }
       }
       REQUIRE(got[static_cast<std::size_t>(row * 8 * N + col)] == sum);
@@ -170,6 +193,9 @@ TEST_CASE("a warp multiplies matrices of every type") {
     check_product<Bf16, 2, 1>();
     check_product<S8, 1, 1>();
     check_product<S8, 4, 2>();
+    check_product<U8, 1, 2>();
+    check_product<U8S8, 2, 1>();
+    check_product<S8U8, 1, 1>();
   });
 }
 

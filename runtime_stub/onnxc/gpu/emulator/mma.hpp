@@ -18,8 +18,23 @@ inline void decode(Bf16, uint32_t word, float* to) {
 inline void decode(F16, uint32_t word, float* to) {
   for (int i = 0; i < 2; ++i) to[i] = static_cast<float>(float16::from_bits(static_cast<uint16_t>(word >> (16 * i))));
 }
-inline void decode(S8, uint32_t word, int32_t* to) {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<int8_t>(word >> (8 * i));
+template <bool kSigned>
+void decode_bytes(uint32_t word, int32_t* to) {
+  for (int i = 0; i < 4; ++i) {
+    const auto byte = static_cast<uint8_t>(word >> (8 * i));
+    to[i] = kSigned ? static_cast<int8_t>(byte) : byte;
+  }
+}
+/// A word of the left side, and of the right side.
+template <class Kind>
+void decode_left(Kind kind, uint32_t word, typename Kind::Sum* to) {
+  if constexpr (Kind::kValues == 4) decode_bytes<Kind::kLeftSigned>(word, to);
+  else decode(kind, word, to);
+}
+template <class Kind>
+void decode_right(Kind kind, uint32_t word, typename Kind::Sum* to) {
+  if constexpr (Kind::kValues == 4) decode_bytes<Kind::kRightSigned>(word, to);
+  else decode(kind, word, to);
 }
 /// Toward zero.
 inline float cut(double sum) {
@@ -49,14 +64,14 @@ void mma(typename Kind::Sum (&c)[M][N][4], const uint32_t (&a)[M][4], const uint
                          Sum values[V];
                          for (int i = 0; i < M; ++i) {
                            for (int r = 0; r < 4; ++r) {
-                             emulator::decode(Kind{}, al[i][r], values);
+                             emulator::decode_left(Kind{}, al[i][r], values);
                              for (int v = 0; v < V; ++v)
                                rows[16 * i + g + r % 2 * 8][(t + r / 2 * 4) * V + v] = static_cast<Wide>(values[v]);
                            }
                          }
                          for (int j = 0; j < N; ++j) {
                            for (int r = 0; r < 2; ++r) {
-                             emulator::decode(Kind{}, bl[j][r], values);
+                             emulator::decode_right(Kind{}, bl[j][r], values);
                              for (int v = 0; v < V; ++v) columns[(t + r * 4) * V + v][8 * j + g] = static_cast<Wide>(values[v]);
                            }
                          }

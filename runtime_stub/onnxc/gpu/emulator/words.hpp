@@ -72,13 +72,13 @@ template <class T>
 Pack<T> load(const T* p ONNXC_CALLER) {
   if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0) emulator::fail("a load of 16 bytes that is not aligned", {file, line});
   Pack<T> v;
-  std::memcpy(&v, p, 16);
+  std::memcpy(static_cast<void*>(&v), p, 16);
   return v;
 }
 template <class T>
 void store(T* p, const Pack<T>& v ONNXC_CALLER) {
   if (reinterpret_cast<std::uintptr_t>(p) % 16 != 0) emulator::fail("a store of 16 bytes that is not aligned", {file, line});
-  std::memcpy(p, &v, 16);
+  std::memcpy(static_cast<void*>(p), &v, 16);
 }
 
 inline void copy_async(void* to, const void* from, bool valid ONNXC_CALLER) {

@@ -1,0 +1,26 @@
+// Products of GPUs (gpu/gemm.hpp, gpu/conv.hpp and others): rows of operands, and what blocks need to share a result.
+//
+// An operand of a product is rows of k elements. Kernels copy 16 bytes at a time, so a row begins at a multiple of 16
+// bytes, and from its end to the next such multiple lie zeros:
+//
+//   [n][row_of(k)]                         weights and activations of gemm, row_of(k) elements from one row to the next
+//   [out][kh * kw][row_of(channels)]       weights of conv
+#pragma once
+#include "sizes.hpp"
+
+namespace onnxc::inline ONNXC_ISA::contract::gpu {
+
+/// The least number of elements from one row of k to the next.
+constexpr int64_t row_of(int64_t k, int64_t element_bytes) { return round_up(k * element_bytes, 16) / element_bytes; }
+
+/// How many tiles of rows x cols cover `batches` matrices [m, n].
+constexpr int64_t tiles(int64_t m, int64_t n, int64_t batches, int64_t rows, int64_t cols) {
+  return round_up(m, rows) / rows * (round_up(n, cols) / cols) * batches;
+}
+
+/// Sums (words of 32 bits) of the workspace where `splits` blocks share k of each tile.
+constexpr int64_t parts(int64_t tiles, int64_t rows, int64_t cols, int64_t splits) { return splits > 1 ? tiles * splits * rows * cols : 0; }
+/// Words of Queue::tickets() then.
+constexpr int64_t tickets(int64_t tiles, int64_t splits) { return splits > 1 ? tiles : 0; }
+
+}  // namespace onnxc::contract::gpu

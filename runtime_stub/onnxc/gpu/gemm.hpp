@@ -1,0 +1,101 @@
+// Products of matrices on tensor cores, with any number of them in one step.
+//
+//   gemm<Tile<64, 64, 32, 32, 3>, ThreeTf32>(gpu, y, a, b, {.m = 197, .n = 768, .k = 768, .a_stride = 768, .b_stride = 768,
+//                                                           .y_stride = 768}, Epilogue<AddBias, PerCol<float>>{{bias}});
+//
+// y[z][row][col] = epilogue(sum over k of a[z][row][k] b[z][col][k]), z = outer * batch + i. The element types of a and b
+// are the kind's (product_kind.hpp); y has any type, to which the epilogue's value is converted. The epilogue sees the rows
+// of all matrices one after the other: z * m + row.
+//
+// Rows of a and b begin at multiples of 16 bytes, as do matrices, and end as contract/gpu.hpp says: in zeros. y is aligned to
+// its type and overlaps no operand. Sizes may be 0; with k = 0 sums are 0. k is below 2^31.
+//
+// Accuracy: see product_kind.hpp. Results do not depend on time, but on tile and splits.
+#pragma once
+#include "product.hpp"
+
+namespace onnxc::inline ONNXC_ISA::gpu {
+
+/// Strides and steps in elements; a step of 0 repeats a matrix.
+struct GemmParams {
+  int64_t m, n, k;
+  int64_t a_stride, b_stride, y_stride;                      ///< from one row to the next
+  int64_t batch = 1, a_batch = 0, b_batch = 0, y_batch = 0;  ///< matrices, and the steps between them
+  int64_t outer = 1, a_outer = 0, b_outer = 0, y_outer = 0;  ///< the same around that
+  int64_t splits = 1;                                        ///< blocks that share k of a tile
+};
+
+/// Sums of `parts`, and words of Queue::tickets(), that such a product needs.
+template <class Tile>
+constexpr int64_t parts_of(const GemmParams& p) {
+  return contract::gpu::parts(contract::gpu::tiles(p.m, p.n, p.batch * p.outer, Tile::kRows, Tile::kCols), Tile::kRows, Tile::kCols,
+                              p.splits);
+}
+template <class Tile>
+constexpr int64_t tickets_of(const GemmParams& p) {
+  return contract::gpu::tickets(contract::gpu::tiles(p.m, p.n, p.batch * p.outer, Tile::kRows, Tile::kCols), p.splits);
+}
+
+namespace detail {
+
+/// Rows of a matrix.
+struct MatrixRows {
+  static constexpr bool kFill = false;
+  const uint32_t* data;
+  int64_t stride;  // words
+  using Origin = const uint32_t*;
+  struct Row {
+    const uint32_t* data;
+    bool valid;
+  };
+  using Place = int;
+  ONNXC_DEVICE MatrixRows moved(int64_t words) const { return {data + words, stride}; }
+  ONNXC_DEVICE Origin origin(int64_t row) const { return data + row * stride; }
+  ONNXC_DEVICE Row at(Origin origin, int i, bool valid) const { return {origin + i * stride, valid}; }
+  ONNXC_DEVICE Place place(int word) const { return word; }
+  ONNXC_DEVICE const uint32_t* chunk(const Row& row, int word, bool& valid) const {
+    valid = row.valid;
+    return row.data + word;
+  }
+};
+
+template <class T>
+const uint32_t* words_of(const T* p) {
+  return reinterpret_cast<const uint32_t*>(p);
+}
+
+}  // namespace detail
+
+/// `parts`: parts_of<Tile>(p) sums, where p.splits > 1.
+template <class Tile, class Kind, class Y, class Epi = Epilogue<Keep>>
+static void gemm(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* a, const typename detail::KindOf<Kind>::Right* b,
+                 typename Kind::Sum* parts, const GemmParams& p, Epi epilogue = {}) noexcept {
+  constexpr int64_t kValues = Kind::kValues;
+  const detail::ProductSizes size{.m = p.m,
+                                  .n = p.n,
+                                  .words = static_cast<int>(ceil_div(p.k, kValues * 4) * 4),
+                                  .b_stride = p.b_stride / kValues,
+                                  .y_stride = p.y_stride,
+                                  .row_step = p.m,
+                                  .col_step = 0,
+                                  .row_tiles = static_cast<int>(ceil_div(p.m, Tile::kRows)),
+                                  .col_tiles = static_cast<int>(ceil_div(p.n, Tile::kCols)),
+                                  .splits = static_cast<int>(p.splits)};
+  const detail::Batches batches{.inner = static_cast<int>(p.batch),
+                                .a_inner = p.a_batch / kValues,
+                                .a_outer = p.a_outer / kValues,
+                                .b_inner = p.b_batch / kValues,
+                                .b_outer = p.b_outer / kValues,
+                                .y_inner = p.y_batch,
+                                .y_outer = p.y_outer};
+  using Kernel = detail::MatrixProduct<Tile, Kind, detail::MatrixRows, Y, Epi>;
+  const detail::MatrixRows left{detail::words_of(a), p.a_stride / kValues};
+  detail::launch_product(gpu, Kernel{y, left, detail::words_of(b), parts, gpu.tickets(), size, batches, 0, epilogue}, p.batch * p.outer);
+}
+template <class Tile, class Kind, class Y, class Epi = Epilogue<Keep>>
+static void gemm(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* a, const typename detail::KindOf<Kind>::Right* b,
+                 const GemmParams& p, Epi epilogue = {}) noexcept {
+  gemm<Tile, Kind>(gpu, y, a, b, static_cast<typename Kind::Sum*>(nullptr), p, epilogue);
+}
+
+}  // namespace onnxc::gpu

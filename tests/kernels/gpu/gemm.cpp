@@ -1,0 +1,271 @@
+// Products of matrices on a GPU against loops in double, of every kind, in the emulator.
+#include <onnxc/gpu/gemm.hpp>
+
+#include "tests/kernels/gpu/product_cases.hpp"
+
+using namespace onnxc;
+using namespace onnxc::gpu;
+using namespace onnxc::test;
+
+namespace {
+
+using Small = Tile<64, 64, 32, 32, 3>;
+using Few = Tile<32, 64, 32, 16, 4>;
+using Large = Tile<128, 64, 32, 32, 3>;
+
+/// A product of its own operands and y, of which rows have gaps.
+template <class Tile, class Kind>
+struct Case {
+  using A = typename gpu::detail::KindOf<Kind>::Left;
+  using B = typename gpu::detail::KindOf<Kind>::Right;
+  using Sum = typename Kind::Sum;
+  GemmParams p;
+  std::size_t m, n, k, count;
+  std::vector<A> a;
+  std::vector<B> b;
+
+  Case(int64_t rows, int64_t cols, int64_t depth, int64_t splits = 1, int64_t batch = 1, bool one_b = false)
+      : m(static_cast<std::size_t>(rows)),
+        n(static_cast<std::size_t>(cols)),
+        k(static_cast<std::size_t>(depth)),
+        count(static_cast<std::size_t>(batch)),
+        a(numbers<A>(m * k * count, 1)),
+        b(numbers<B>(n * k * (one_b ? 1 : count), 2)) {
+    p = {.m = rows, .n = cols, .k = depth, .a_stride = 0, .b_stride = 0, .y_stride = cols + 3};
+    p.a_stride = contract::gpu::row_of(depth, sizeof(A)) + 16 / static_cast<int64_t>(sizeof(A));
+    p.b_stride = contract::gpu::row_of(depth, sizeof(B));
+    p.batch = batch;
+    p.a_batch = rows * p.a_stride;
+    p.b_batch = one_b ? 0 : cols * p.b_stride;
+    p.y_batch = rows * p.y_stride;
+    p.splits = splits;
+  }
+  std::size_t y_count() const { return count * m * (n + 3); }
+
+  template <class Y, class Epi>
+  std::vector<Y> run(Epi epilogue) const {
+    const OnDevice<A> left(in_rows(a, k, static_cast<std::size_t>(p.a_stride)));
+    const OnDevice<B> right(in_rows(b, k, static_cast<std::size_t>(p.b_stride)));
+    const OnDevice<Y> y(std::vector<Y>(y_count(), static_cast<Y>(-77.0f)));
+    const OnDevice<Sum> parts(static_cast<std::size_t>(parts_of<Tile>(p)));
+    const auto tickets = static_cast<std::size_t>(tickets_of<Tile>(p));
+    const OnDevice<unsigned> words(std::vector<unsigned>(1 + tickets));
+    Queue queue(nullptr, words.data());
+    if (p.splits > 1) gemm<Tile, Kind>(queue, y.data(), left.data(), right.data(), parts.data(), p, epilogue);
+    else gemm<Tile, Kind>(queue, y.data(), left.data(), right.data(), p, epilogue);
+    REQUIRE(!queue.result());
+    CHECK(words.host() == std::vector<unsigned>(1 + tickets));
+    return y.host();
+  }
+
+  /// What `run` gave is expected(sum, row of all matrices, col), which grows by at most `slope` times an error of the sum.
+  template <class Y, class Expected>
+  void check(const std::vector<Y>& y, Expected expected, double slope = 1, double rounding = 0) const {
+    const std::size_t b_matrices = b.size() / std::max<std::size_t>(n * k, 1);
+    for (std::size_t z = 0; z < count; ++z) {
+      for (std::size_t row = 0; row < m; ++row) {
+        for (std::size_t col = 0; col < n + 3; ++col) {
+          const Y got = y[(z * m + row) * (n + 3) + col];
+          if (col >= n) {
+            REQUIRE(value_of(got) == value_of(static_cast<Y>(-77.0f)));
+            continue;
+          }
+          double sum = 0, size = 0;
+          for (std::size_t i = 0; i < k; ++i) {
+            const double product =
+                value_of(a[(z * m + row) * k + i]) * value_of(b[((z % std::max<std::size_t>(b_matrices, 1)) * n + col) * k + i]);
+            sum += product;
+            size += std::abs(product);
+          }
+          const double wanted = expected(sum, z * m + row, col);
+          CAPTURE(z, row, col, value_of(got), wanted);
+          REQUIRE(std::abs(value_of(got) - wanted) <= slope * size * error_of<Kind>(static_cast<int64_t>(k)) + rounding * std::abs(wanted));
+        }
+      }
+    }
+  }
+};
+
+const auto kSame = [](double sum, std::size_t, std::size_t) { return sum; };
+
+struct AddRelu {
+  template <class L, class X0, class X1>
+  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
+    const auto t = x0 + x1;
+    return t > lanes(0.0f) ? t : lanes(0.0f);
+  }
+};
+struct MultiplyAdd {
+  template <class L, class X0, class X1, class X2>
+  static ONNXC_BOTH auto apply(L, X0 x0, X1 x1, X2 x2) {
+    return x0 * x1 + x2;
+  }
+};
+/// round(x0 * x1), saturated.
+struct Requantize {
+  template <class L, class X0, class X1>
+  static ONNXC_BOTH auto apply(L, X0 x0, X1 x1) {
+    const float v = std::nearbyintf(static_cast<float>(x0) * x1);
+    return v < -128.0f ? -128.0f : v > 127.0f ? 127.0f : v;
+  }
+};
+
+template <class Kind>
+void check_sizes() {
+  CAPTURE(Kind::kValues);
+  const int64_t v = Kind::kValues;
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                {3, 5, 4},
+                                {64, 64, 32 * v},
+                                {65, 63, 32 * v + 1},
+                                {33, 130, 97 * v - 1},
+                                {130, 66, 31},
+                                {5, 7, 0},
+                                {0, 7, 9},
+                                {7, 0, 9}}) {
+    CAPTURE(m, n, k);
+    const Case<Small, Kind> c(m, n, k);
+    c.check(c.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+  }
+  const Case<Few, Kind> few(35, 70, 60 * v + 3);
+  few.check(few.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+  const Case<Large, Kind> large(140, 90, 70 * v);
+  large.check(large.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+  for (const int64_t splits : {2, 3, 9}) {  // of 5 stages
+    const Case<Small, Kind> c(70, 50, 150 * v + 1, splits);
+    c.check(c.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+  }
+  for (const bool one_b : {false, true}) {
+    const Case<Small, Kind> c(40, 70, 20 * v + 2, 1, 3, one_b);
+    c.check(c.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+    const Case<Small, Kind> shared(40, 70, 70 * v + 2, 2, 3, one_b);
+    shared.check(shared.template run<typename Kind::Sum>(Epilogue<Keep>{}), kSame);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("products of f32 on a GPU, by three of tf32 and by one") {
+  check_sizes<ThreeTf32>();
+  check_sizes<OnceTf32>();
+}
+
+TEST_CASE("products of halves on a GPU") {
+  check_sizes<F16>();
+  check_sizes<Bf16>();
+}
+
+TEST_CASE("products of bytes on a GPU are exact") {
+  check_sizes<S8>();
+  check_sizes<U8>();
+  check_sizes<U8S8>();
+  check_sizes<S8U8>();
+}
+
+TEST_CASE("the order of blocks and threads does not change a product on a GPU") {
+  const Case<Small, ThreeTf32> plain(130, 70, 97), shared(70, 65, 200, 4, 2);
+  std::vector<float> first, first_shared;
+  for_orders([&] {
+    const auto y = plain.run<float>(Epilogue<Keep>{}), z = shared.run<float>(Epilogue<Keep>{});
+    if (first.empty()) {
+      first = y;
+      first_shared = z;
+      shared.check(z, kSame);
+    }
+    REQUIRE(y == first);
+    REQUIRE(z == first_shared);
+  });
+}
+
+TEST_CASE("the end of a product on a GPU reads operands in every form, and stores every type") {
+  const Case<Small, ThreeTf32> c(67, 71, 40, 1, 2);
+  const std::vector<float> matrix = numbers<float>(2 * 67 * 80, 3), cols = numbers<float>(80, 4), rows = numbers<float>(140, 5);
+  const OnDevice<float> dm(matrix), dc(cols), dr(rows);
+  const auto relu = [](double x) { return std::max(0.0, x); };
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Rows<float>>{{dm.data(), 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerCol<float>>{{dc.data()}}), [&](double s, std::size_t, std::size_t i) { return relu(s + cols[i]); },
+      1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerRow<float>>{{dr.data(), 2, 1}}),
+      [&](double s, std::size_t r, std::size_t) { return relu(s + rows[r / 2]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, PerGroup<float>>{{dm.data(), 67, 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r / 67 * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Repeat<float>>{{dm.data(), 67, 80}}),
+      [&](double s, std::size_t r, std::size_t i) { return relu(s + matrix[r % 67 * 80 + i]); }, 1, 1e-6);
+  c.check(
+      c.run<float>(Epilogue<AddRelu, Single<float>>{{dc.data()}}), [&](double s, std::size_t, std::size_t) { return relu(s + cols[0]); }, 1,
+      1e-6);
+  c.check(
+      c.run<float16>(Epilogue<MultiplyAdd, PerCol<float>, PerRow<float>>{{dc.data()}, {dr.data(), 1, 1}}),
+      [&](double s, std::size_t r, std::size_t i) { return s * cols[i] + rows[r]; }, 4, std::ldexp(1, -10));
+  c.check(c.run<bfloat16>(Epilogue<Keep>{}), kSame, 1, std::ldexp(1, -8));
+  const Case<Small, U8S8> bytes(66, 30, 77);
+  const OnDevice<float> scale(std::vector<float>(30, 0.015625f));
+  bytes.check(bytes.run<int8_t>(Epilogue<Requantize, PerCol<float>>{{scale.data()}}),
+              [&](double s, std::size_t, std::size_t) { return std::clamp(std::nearbyint(s / 64), -128.0, 127.0); });
+  bytes.check(bytes.run<float>(Epilogue<Keep>{}), kSame);
+}
+
+TEST_CASE("what is not finite in a product on a GPU is what f32 gives") {
+  for (const int64_t splits : {1, 2}) {
+    Case<Small, ThreeTf32> c(5, 6, 80, splits);
+    const float inf = INFINITY, large = 3.4e38f;
+    c.a[0 * 80 + 3] = inf;
+    c.a[1 * 80 + 79] = NAN;
+    for (std::size_t i = 0; i < 80; ++i) c.a[2 * 80 + i] = 0;
+    c.a[2 * 80 + 1] = large;
+    c.b[4 * 80 + 7] = -inf;
+    const auto y = c.run<float>(Epilogue<Keep>{});
+    for (std::size_t row = 0; row < 5; ++row) {
+      for (std::size_t col = 0; col < 6; ++col) {
+        float sum = 0;
+        for (std::size_t i = 0; i < 80; ++i) sum = std::fma(c.a[row * 80 + i], c.b[col * 80 + i], sum);
+        const float got = y[row * 9 + col];
+        CAPTURE(row, col, got, sum);
+        if (std::isnan(sum)) REQUIRE(std::isnan(got));
+        else if (std::isinf(sum)) REQUIRE(got == sum);
+        else REQUIRE(std::abs(got - sum) <= 1e-5f * std::max(100.0f, std::abs(sum)));
+      }
+    }
+  }
+}
+
+TEST_CASE("matrices of a product on a GPU lie at two kinds of steps") {
+  // Scores of attention: q and k are [batch][row][head][size], y is [batch][head][row][row].
+  constexpr std::size_t kBatch = 2, kHeads = 3, kRows = 17, kSize = 8;
+  const auto q = numbers<float>(kBatch * kRows * kHeads * kSize, 6), k = numbers<float>(kBatch * kRows * kHeads * kSize, 7);
+  const OnDevice<float> dq(q), dk(k), dy(kBatch * kHeads * kRows * kRows);
+  const OnDevice<unsigned> words(std::vector<unsigned>(1));
+  Queue queue(nullptr, words.data());
+  gemm<Few, ThreeTf32>(queue, dy.data(), dq.data(), dk.data(),
+                       {.m = kRows,
+                        .n = kRows,
+                        .k = kSize,
+                        .a_stride = kHeads * kSize,
+                        .b_stride = kHeads * kSize,
+                        .y_stride = kRows,
+                        .batch = kHeads,
+                        .a_batch = kSize,
+                        .b_batch = kSize,
+                        .y_batch = kRows * kRows,
+                        .outer = kBatch,
+                        .a_outer = kRows * kHeads * kSize,
+                        .b_outer = kRows * kHeads * kSize,
+                        .y_outer = kHeads * kRows * kRows});
+  REQUIRE(!queue.result());
+  const auto y = dy.host();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::size_t col = i % kRows, row = i / kRows % kRows, head = i / (kRows * kRows) % kHeads, image = i / (kRows * kRows * kHeads);
+    double sum = 0;
+    for (std::size_t s = 0; s < kSize; ++s) {
+      sum += static_cast<double>(q[((image * kRows + row) * kHeads + head) * kSize + s]) *
+             k[((image * kRows + col) * kHeads + head) * kSize + s];
+    }
+    REQUIRE(std::abs(y[i] - sum) <= 1e-5);
+  }
+}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/names.h"
 
 namespace onnxc {
@@ -46,6 +48,13 @@ std::string host_spans(const std::vector<Member>& list, const char* of) {
   return "{" + text + "}";
 }
 
+/// The status, and as many tickets as any step draws.
+int64_t words_of(const Program& program) {
+  int64_t tickets = 0;
+  for_each_step(program.steps, [&](const Step& s, int) { tickets = s.call() != nullptr ? std::max(tickets, s.call()->tickets) : tickets; });
+  return 1 + tickets;
+}
+
 const char* dims_parameter(const Interface& interface) { return interface.dynamic() ? "const Dims& dims, " : ""; }
 
 }  // namespace
@@ -65,7 +74,7 @@ std::string device_declarations(const Interface& interface, const Program& progr
         "/// Bytes of arena on the GPU that a run needs at these dimensions; SIZE_MAX as for arena_bytes.\n"
         "std::size_t device_arena_bytes(const Dims& dims) noexcept;\n";
   else text += fmt::format("inline constexpr std::size_t device_arena_bytes = {};\n", program.device_arena.bytes.value());
-  text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = 1;\n", weights_bytes);
+  text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = {};\n", weights_bytes, words_of(program));
   return text +
          fmt::format(
              "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
@@ -87,7 +96,7 @@ std::string device_definitions(const Interface& interface, const std::string& im
 
 std::string run_once(const Interface& interface) {
   return fmt::format(
-      "  return onnxc::gpu::run_once(\n      {}, {}, device_arena_bytes{}, weights_image(), arena.data(),\n"
+      "  return onnxc::gpu::run_once(\n      {}, {}, device_arena_bytes{}, weights_image(), device_words, arena.data(),\n"
       "      [&]([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, const onnxc::DeviceMemory& memory, "
       "cudaStream_t stream) noexcept {{\n        return enqueue({}{}, {}, memory, stream);\n      }});\n}}\n\n",
       host_spans(interface.inputs, "in"), host_spans(interface.outputs, "out"), interface.dynamic() ? "(dims)" : "",

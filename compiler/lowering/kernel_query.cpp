@@ -92,6 +92,16 @@ std::optional<View> KernelQuery::row_sums(int i) const {
   return View{sums, ElementType::F32, {image[0], image[1], image[2], 1}, {true, image[1]}};
 }
 
+bool KernelQuery::is_aligned(const View& view, int64_t bytes) const {
+  const auto is_multiple = [&](Dim offset) { return !offset.depends_on_run() && round_up(offset, bytes) == offset; };
+  if (!is_multiple(view.pointer.offset * (held_bits(view.element) / 8))) return false;
+  const Program& program = lowerer_.program_;
+  for (BufferId b = view.pointer.buffer; program[b].parent >= 0; b = program[b].parent) {
+    if (!is_multiple(program[b].offset)) return false;
+  }
+  return true;
+}
+
 void KernelQuery::alias(int output, int input, Dim offset) {
   View view = in(input);
   const ValueId out = node_.output(output);

@@ -148,6 +148,9 @@ class KernelQuery {
   void include(const std::string& header);
   void link(const std::string& library);
 
+  /// Whether the first element of a row-major view is known to lie at a multiple of so many bytes. Inputs and outputs on
+  /// a GPU lie at multiples of 16.
+  bool is_aligned(const View& view, int64_t bytes) const;
   /// Output 0 as a kernel has defined it.
   View result() const;
   /// Output i is the memory of input j from element `offset` on, row-major.

@@ -3,21 +3,18 @@
 #include <map>
 #include <string_view>
 
+#include "compiler/select/gpu/product.h"
 #include "compiler/select/gpu/rows.h"
 
 namespace onnxc {
 
 bool lower_by_gpu_kernels(KernelQuery& l) {
   static const std::map<std::string_view, bool (*)(KernelQuery&)> kKernels{
-      {"Softmax", lower_gpu_softmax},
-      {"LogSoftmax", lower_gpu_softmax},
-      {"LayerNormalization", lower_gpu_norm},
-      {"RMSNormalization", lower_gpu_norm},
-      {"ReduceSum", lower_gpu_reduce},
-      {"ReduceProd", lower_gpu_reduce},
-      {"ReduceMax", lower_gpu_reduce},
-      {"ReduceMin", lower_gpu_reduce},
-      {"MaxPool", lower_gpu_pool},
+      {"MatMul", lower_gpu_matmul},         {"Softmax", lower_gpu_softmax},
+      {"LogSoftmax", lower_gpu_softmax},    {"LayerNormalization", lower_gpu_norm},
+      {"RMSNormalization", lower_gpu_norm}, {"ReduceSum", lower_gpu_reduce},
+      {"ReduceProd", lower_gpu_reduce},     {"ReduceMax", lower_gpu_reduce},
+      {"ReduceMin", lower_gpu_reduce},      {"MaxPool", lower_gpu_pool},
       {"AveragePool", lower_gpu_pool},
   };
   const auto found = l.node().domain.empty() ? kKernels.find(l.node().op) : kKernels.end();

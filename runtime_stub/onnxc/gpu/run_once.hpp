@@ -53,10 +53,11 @@ class Room {
 /// enqueue(inputs, outputs, memory, stream), with pointers to copies on the device of the spans. `host`: the unit's arena on the host.
 template <class Enqueue>
 static Status run_once(std::initializer_list<HostInput> in, std::initializer_list<HostOutput> out, std::size_t arena_bytes,
-                       std::span<const std::byte> weights, std::byte* host, Enqueue enqueue) noexcept {
+                       std::span<const std::byte> weights, std::size_t word_count, std::byte* host, Enqueue enqueue) noexcept {
   constexpr std::size_t kMost = 1024;  // inputs, outputs
   if (in.size() > kMost || out.size() > kMost) return {ONNXC_DEVICE_FAILED, "too many inputs or outputs"};
-  std::size_t bytes = detail::Room::rounded(arena_bytes) + detail::Room::rounded(weights.size()) + 256;
+  std::size_t bytes =
+      detail::Room::rounded(arena_bytes) + detail::Room::rounded(weights.size()) + detail::Room::rounded(word_count * sizeof(unsigned));
   for (const HostInput& x : in) bytes += detail::Room::rounded(x.bytes);
   for (const HostOutput& y : out) bytes += detail::Room::rounded(y.bytes);
   detail::Room room;
@@ -64,14 +65,14 @@ static Status run_once(std::initializer_list<HostInput> in, std::initializer_lis
   const Stream stream = room.stream();
   const void* inputs[kMost];
   void* outputs[kMost];
-  auto* const words = reinterpret_cast<unsigned*>(room.take(sizeof(unsigned)));
+  auto* const words = reinterpret_cast<unsigned*>(room.take(word_count * sizeof(unsigned)));
   std::byte* const on_device = room.take(weights.size());
   DeviceMemory memory;
   memory.arena = room.take(arena_bytes);
   memory.weights = on_device;
   memory.words = words;
   memory.host = host;
-  if (const Status s = clear(stream, words, sizeof(unsigned))) return s;
+  if (const Status s = clear(stream, words, word_count * sizeof(unsigned))) return s;
   if (const Status s = to_device(stream, on_device, weights.data(), weights.size())) return s;
   std::size_t i = 0;
   for (const HostInput& x : in) {

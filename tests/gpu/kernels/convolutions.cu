@@ -1,5 +1,6 @@
 // Convolutions in every kind and tile of the catalogue.
 #include <onnxc/gpu/conv.hpp>
+#include <onnxc/gpu/conv_exact.hpp>
 
 #include "tests/gpu/kernels/ends.hpp"
 
@@ -7,6 +8,10 @@ namespace onnxc::test {
 
 using namespace onnxc::gpu;
 
+template <class Y, class A, class B, class Epilogue>
+static void exact(Queue& gpu, void* y, const void* x, Epilogue epilogue) {
+  conv_exact(gpu, static_cast<Y*>(y), static_cast<const A*>(x), static_cast<const B*>(x), ConvParams{}, epilogue);
+}
 template <class Tile, class Kind, class Y, class Epilogue>
 static void one(Queue& gpu, void* y, const void* x, Epilogue epilogue) {
   using A = typename gpu::detail::KindOf<Kind>::Left;
@@ -37,6 +42,10 @@ Status convolutions(Queue& gpu, void* y, const void* x, const float* f) noexcept
   one<Tile<64, 64, 32, 32, 3>, U8S8, uint8_t>(gpu, y, x, bytes);
   one<Tile<32, 64, 32, 16, 4>, S8, int8_t>(gpu, y, x, bytes);
   one<Tile<32, 64, 32, 16, 4>, U8S8, uint8_t>(gpu, y, x, bytes);
+  exact<float, float, float>(gpu, y, x, end);
+  exact<double, double, double>(gpu, y, x, Epilogue<Keep>{});
+  exact<float16, float16, float16>(gpu, y, x, end);
+  exact<int8_t, uint8_t, int8_t>(gpu, y, x, bytes);
   return gpu.result();
 }
 

@@ -23,4 +23,10 @@ constexpr int64_t parts(int64_t tiles, int64_t rows, int64_t cols, int64_t split
 /// Words of Queue::tickets() then.
 constexpr int64_t tickets(int64_t tiles, int64_t splits) { return splits > 1 ? tiles : 0; }
 
+/// Floats of the workspace where `splits` blocks share the keys of each of `rows` queries of all heads: sums, their scale and
+/// the total. Tickets are those of as many tiles.
+constexpr int64_t attention_parts(int64_t rows, int64_t value_size, int64_t splits) {
+  return splits > 1 ? rows * splits * (round_up(value_size, 4) + 2) : 0;
+}
+
 }  // namespace onnxc::contract::gpu

@@ -8,7 +8,8 @@
 // of all matrices one after the other: z * m + row.
 //
 // Rows of a and b begin at multiples of 16 bytes, as do matrices, and end as contract/gpu.hpp says: in zeros. y is aligned to
-// its type and overlaps no operand. Sizes may be 0; with k = 0 sums are 0. k is below 2^31.
+// its type and overlaps no operand. Sizes may be 0; with k = 0 sums are 0. k is below 2^31, and the
+// rows of a tile lie within 64 GiB.
 //
 // Accuracy: see product_kind.hpp. Results do not depend on time, but on tile and splits.
 #pragma once
@@ -41,22 +42,16 @@ namespace detail {
 /// Rows of a matrix.
 struct MatrixRows {
   static constexpr bool kFill = false;
-  const uint32_t* data;
-  int64_t stride;  // words
   using Origin = const uint32_t*;
-  struct Row {
-    const uint32_t* data;
-    bool valid;
-  };
+  using Row = uint32_t;
   using Place = int;
-  ONNXC_DEVICE MatrixRows moved(int64_t words) const { return {data + words, stride}; }
-  ONNXC_DEVICE Origin origin(int64_t row) const { return data + row * stride; }
-  ONNXC_DEVICE Row at(Origin origin, int i, bool valid) const { return {origin + i * stride, valid}; }
+  const uint32_t* data;
+  uint32_t stride;  // chunks
+  ONNXC_DEVICE MatrixRows moved(int64_t chunks) const { return {data + chunks * 4, stride}; }
+  ONNXC_DEVICE Origin origin(int64_t row) const { return data + row * stride * 4; }
+  ONNXC_DEVICE Row row(Origin, int i) const { return static_cast<uint32_t>(i) * stride; }
   ONNXC_DEVICE Place place(int word) const { return word; }
-  ONNXC_DEVICE const uint32_t* chunk(const Row& row, int word, bool& valid) const {
-    valid = row.valid;
-    return row.data + word;
-  }
+  ONNXC_DEVICE const uint32_t* chunk(Origin origin, Row row, Place word, bool&) const { return origin + (int64_t{4} * row + word); }
 };
 
 template <class T>
@@ -70,11 +65,11 @@ const uint32_t* words_of(const T* p) {
 template <class Tile, class Kind, class Y, class Epi = Epilogue<Keep>>
 static void gemm(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* a, const typename detail::KindOf<Kind>::Right* b,
                  typename Kind::Sum* parts, const GemmParams& p, Epi epilogue = {}) noexcept {
-  constexpr int64_t kValues = Kind::kValues;
+  constexpr int64_t kChunk = 4 * Kind::kValues;
   const detail::ProductSizes size{.m = p.m,
                                   .n = p.n,
-                                  .words = static_cast<int>(ceil_div(p.k, kValues * 4) * 4),
-                                  .b_stride = p.b_stride / kValues,
+                                  .words = static_cast<int>(ceil_div(p.k, kChunk) * 4),
+                                  .b_stride = static_cast<uint32_t>(p.b_stride / kChunk),
                                   .y_stride = p.y_stride,
                                   .row_step = p.m,
                                   .col_step = 0,
@@ -82,14 +77,14 @@ static void gemm(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* a,
                                   .col_tiles = static_cast<int>(ceil_div(p.n, Tile::kCols)),
                                   .splits = static_cast<int>(p.splits)};
   const detail::Batches batches{.inner = static_cast<int>(p.batch),
-                                .a_inner = p.a_batch / kValues,
-                                .a_outer = p.a_outer / kValues,
-                                .b_inner = p.b_batch / kValues,
-                                .b_outer = p.b_outer / kValues,
+                                .a_inner = p.a_batch / kChunk,
+                                .a_outer = p.a_outer / kChunk,
+                                .b_inner = p.b_batch / kChunk,
+                                .b_outer = p.b_outer / kChunk,
                                 .y_inner = p.y_batch,
                                 .y_outer = p.y_outer};
   using Kernel = detail::MatrixProduct<Tile, Kind, detail::MatrixRows, Y, Epi>;
-  const detail::MatrixRows left{detail::words_of(a), p.a_stride / kValues};
+  const detail::MatrixRows left{detail::words_of(a), static_cast<uint32_t>(p.a_stride / kChunk)};
   detail::launch_product(gpu, Kernel{y, left, detail::words_of(b), parts, gpu.tickets(), size, batches, 0, epilogue}, p.batch * p.outer);
 }
 template <class Tile, class Kind, class Y, class Epi = Epilogue<Keep>>

@@ -17,9 +17,10 @@ inline Status status_of(cudaError_t error) noexcept {
   return {error == cudaErrorMemoryAllocation ? ONNXC_OUT_OF_MEMORY : ONNXC_DEVICE_FAILED, cudaGetErrorString(error)};
 }
 
-/// Without the 1, ptxas holds itself to fewer registers than there are, and spills some.
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads, 1) entry(const __grid_constant__ Kernel kernel) {
+/// Without the 1, ptxas holds itself to fewer registers than there are, and spills some. Threads and bytes of shared memory
+/// are parameters so that a kernel's name tells of them.
+template <class Kernel, int kThreads = Kernel::kThreads, std::size_t kShared = sizeof(typename Kernel::Shared)>
+__global__ void __launch_bounds__(kThreads, 1) entry(const __grid_constant__ Kernel kernel) {
   extern __shared__ __align__(128) unsigned char shared_memory[];
   kernel(*reinterpret_cast<typename Kernel::Shared*>(shared_memory));
 }

@@ -1,14 +1,16 @@
 // The product of matrices as a kernel: y[z][row][col] = epilogue(sum over k of a[z][row][k] b[z][col][k]).
 //
-// `Left` is where rows of the left side come from, 16 bytes at a time: those of a matrix (gemm.hpp), or windows of an image
-// (conv.hpp):
+// `Left` is where rows of the left side come from, a chunk of 16 bytes (4 words) at a time: those of a matrix (gemm.hpp), or
+// windows of an image (conv.hpp):
 //
-//   Left moved(words)        the same, `words` further on
-//   Origin origin(row)       what rows from `row` on have in common; row is 64-bit
-//   Row at(origin, i, valid) row `origin` + i; not read where not `valid`
-//   Place place(word)        of k
-//   chunk(row, place, valid) where 4 words lie, or, with `valid` false, that they are not there: kFill then says whether
-//                            fill() stands for each of the words, or zero
+//   Left moved(chunks)               the same, `chunks` further on
+//   Origin origin(row)               what rows from `row` on have in common; row is 64-bit
+//   Row row(origin, i)               row `origin` + i, which may be one that does not exist
+//   Place place(word)                of k
+//   chunk(origin, row, place, valid) where 4 words lie. `valid` becomes false where nothing does: fill() then stands for each
+//                                    of the words if kFill, else zero
+//
+// Within a tile, places are 32-bit numbers of chunks, since registers are what bounds the size of tiles.
 //
 // Where f32 is made of tf32, what is not finite is computed anew by multiply-adds: parts of 11 bits know no infinity, since
 // the lower one has none and times 0 gives NaN, and numbers near the largest may become one.
@@ -25,7 +27,7 @@
 namespace onnxc::inline ONNXC_ISA::gpu {
 namespace detail {
 
-/// Matrices of a product lie at z = outer * inner + i, where each moves by its own steps. Words for operands, elements for y.
+/// Matrices of a product lie at z = outer * inner + i, where each moves by its own steps: chunks for operands, elements for y.
 struct Batches {
   int inner = 1;
   int64_t a_inner = 0, a_outer = 0, b_inner = 0, b_outer = 0, y_inner = 0, y_outer = 0;
@@ -34,8 +36,9 @@ struct Batches {
 /// Sizes of a product as its kernel needs them.
 struct ProductSizes {
   int64_t m, n;
-  int words;  ///< of k
-  int64_t b_stride, y_stride;
+  int words;          ///< of k
+  uint32_t b_stride;  ///< chunks
+  int64_t y_stride;
   int64_t row_step, col_step;  ///< for the epilogue, from one matrix to the next
   int row_tiles, col_tiles, splits;
 };
@@ -69,7 +72,7 @@ struct MatrixProduct {
               cols = static_cast<int>(min_of(size.n - first_col, Tile::kCols));
     const Left left = a.moved(inner * batches.a_inner + outer * batches.a_outer);
     const typename Left::Origin origin = left.origin(first_row);
-    const uint32_t* const right = b + inner * batches.b_inner + outer * batches.b_outer + first_col * size.b_stride;
+    const uint32_t* const right = b + (inner * batches.b_inner + outer * batches.b_outer + first_col * size.b_stride) * 4;
 
     const int stages = (size.words + Tile::kWords - 1) / Tile::kWords, split = block().y;
     const int first = static_cast<int>(static_cast<int64_t>(stages) * split / size.splits);
@@ -118,50 +121,48 @@ struct MatrixProduct {
   ONNXC_DEVICE void multiply(Sums& c, Shared& shared, const Left& left, const typename Left::Origin& origin, const uint32_t* right,
                              int rows, int cols, int first, int last) const {
     const int chunk = thread() % Tile::kChunks, own = thread() / Tile::kChunks;
-    const int swapped = (chunk ^ (own & 1) * 4) * 4;  // kRowsAtOnce is even
-    typename Left::Row own_rows[Tile::kOwnRows];
+    const int swapped = (chunk ^ (own & 1) * 4) * 4;         // kRowsAtOnce is even
+    const int own_rows = rows - own, own_cols = cols - own;  // those that exist, in steps of kRowsAtOnce
+    typename Left::Row from_rows[Tile::kOwnRows];
     ONNXC_UNROLL_DEVICE
-    for (int i = 0; i < Tile::kOwnRows; ++i) {
-      const int row = own + i * Tile::kRowsAtOnce;
-      own_rows[i] = left.at(origin, row, row < rows);
-    }
-    const uint32_t* const own_cols = right + own * size.b_stride;
+    for (int i = 0; i < Tile::kOwnRows; ++i) from_rows[i] = left.row(origin, own + i * Tile::kRowsAtOnce);
     multiply_tile<Kind, Tile>(c, shared.stages, first, last, [&](int stage, int to) {
       const int word = stage * Tile::kWords + chunk * 4;
       const bool inside = word < size.words;
       const typename Left::Place place = left.place(word);
       ONNXC_UNROLL_DEVICE
       for (int i = 0; i < Tile::kOwnRows; ++i) {
-        bool valid = false;
-        const uint32_t* const from = left.chunk(own_rows[i], place, valid);
+        bool valid = inside && i * Tile::kRowsAtOnce < own_rows;
         uint32_t* const target = &shared.stages.left[to][own + i * Tile::kRowsAtOnce][swapped];
+        bool there = true;
+        const uint32_t* const from = left.chunk(origin, from_rows[i], place, there);
         if constexpr (Left::kFill) {
-          if (!valid && inside) {
+          if (valid && !there) {
             const uint32_t fill = left.fill();
             store(target, Pack<uint32_t>{{fill, fill, fill, fill}});
             continue;
           }
         }
-        copy_async(target, valid && inside ? from : b, valid && inside);
+        copy_async(target, from, valid && there);
       }
       ONNXC_UNROLL_DEVICE
       for (int i = 0; i < Tile::kOwnCols; ++i) {
-        const bool valid = inside && own + i * Tile::kRowsAtOnce < cols;
-        const uint32_t* const from = own_cols + i * Tile::kRowsAtOnce * size.b_stride + word;
-        copy_async(&shared.stages.right[to][own + i * Tile::kRowsAtOnce][swapped], valid ? from : b, valid);
+        const uint32_t at = static_cast<uint32_t>(own + i * Tile::kRowsAtOnce) * size.b_stride;
+        copy_async(&shared.stages.right[to][own + i * Tile::kRowsAtOnce][swapped], right + (int64_t{4} * at + word),
+                   inside && i * Tile::kRowsAtOnce < own_cols);
       }
     });
   }
 
   ONNXC_DEVICE float anew(const Left& left, const typename Left::Origin& origin, const uint32_t* right, int row, int col) const {
-    const typename Left::Row from = left.at(origin, row, true);
-    const uint32_t* const column = right + col * size.b_stride;
+    const typename Left::Row from = left.row(origin, row);
+    const uint32_t* const column = right + int64_t{4} * size.b_stride * col;
     float sum = 0;
     ONNXC_KEEP_LOOP
     for (int word = 0; word < size.words; word += 4) {
-      bool valid = false;
-      const uint32_t* const chunk = left.chunk(from, left.place(word), valid);
-      if (!valid) continue;
+      bool there = true;
+      const uint32_t* const chunk = left.chunk(origin, from, left.place(word), there);
+      if (!there) continue;
       ONNXC_KEEP_LOOP
       for (int i = 0; i < 4; ++i) sum = fmaf(as_float(chunk[i]), as_float(column[word + i]), sum);
     }

@@ -94,12 +94,12 @@ ONNXC_DEVICE void multiply_tile(typename Kind::Sum (&c)[Tile::kM][Tile::kN][4], 
     commit();
   }
   const int warp_row = warp() / Tile::kWarpsAcross * Tile::kWarpRows, warp_col = warp() % Tile::kWarpsAcross * Tile::kWarpCols;
-  int from = 0, to = kStages - 1;
   for (int stage = first; stage < last; ++stage) {
     wait<kStages - 2>();
     sync_block();
-    if (stage + kStages - 1 < last) fetch(stage + kStages - 1, to);
+    if (stage + kStages - 1 < last) fetch(stage + kStages - 1, (stage - first + kStages - 1) % kStages);
     commit();
+    const int from = (stage - first) % kStages;  // counters of their own would take the registers that large tiles lack
     const auto *const left = shared.left[from] + warp_row, *const right = shared.right[from] + warp_col;
     if constexpr (std::is_same_v<Kind, ThreeTf32>) {
       typename Kind::Sum part[Tile::kM][Tile::kN][4] = {};
@@ -108,8 +108,6 @@ ONNXC_DEVICE void multiply_tile(typename Kind::Sum (&c)[Tile::kM][Tile::kN][4], 
     } else {
       multiply_stage<Kind>(c, left, right);
     }
-    from = from + 1 < kStages ? from + 1 : 0;
-    to = to + 1 < kStages ? to + 1 : 0;
   }
   wait<0>();
 }

@@ -1,0 +1,195 @@
+// Attention on a GPU against loops in double, for many queries and for few, in the emulator.
+#include <onnxc/gpu/attention.hpp>
+#include <onnxc/gpu/attention_decode.hpp>
+
+#include "tests/kernels/gpu/product_cases.hpp"
+
+using namespace onnxc;
+using namespace onnxc::gpu;
+using namespace onnxc::test;
+
+namespace {
+
+enum class Mask { None, Keys, Causal, CausalFlag, All };
+
+/// q, k, v and y are [batch][row][head][size]; keys and values have fewer heads where these are shared.
+struct Case {
+  AttentionParams p;
+  std::vector<float> q, k, v, mask;
+
+  Case(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size, Mask kind, int64_t shared = 1) {
+    const int64_t key_heads = heads / shared;
+    p = {.batch = batch,
+         .heads = heads,
+         .queries = queries,
+         .keys = keys,
+         .size = size,
+         .value_size = value_size,
+         .scale = 1 / std::sqrt(static_cast<float>(size)),
+         .q = {queries * heads * size, size, heads * size},
+         .k = {keys * key_heads * size, size, key_heads * size},
+         .v = {keys * key_heads * value_size, value_size, key_heads * value_size},
+         .y = {queries * heads * value_size, value_size, heads * value_size},
+         .shared_heads = shared};
+    const auto count = [&](int64_t rows, int64_t n, int64_t of) { return static_cast<std::size_t>(batch * rows * n * of); };
+    q = numbers<float>(count(queries, heads, size), 1);
+    k = numbers<float>(count(keys, key_heads, size), 2);
+    v = numbers<float>(count(keys, key_heads, value_size), 3);
+    if (kind == Mask::Keys) {  // [batch][1][1][keys]
+      mask = numbers<float>(static_cast<std::size_t>(batch * keys), 4);
+      p.mask = {keys, 0, 0};
+    }
+    if (kind == Mask::Causal) {  // [queries][keys], of which the first query sees no more than its own key
+      for (int64_t i = 0; i < queries; ++i) {
+        for (int64_t j = 0; j < keys; ++j) mask.push_back(j > i ? -INFINITY : 0.0f);
+      }
+      p.mask = {0, 0, keys};
+    }
+    if (kind == Mask::All) {
+      mask = numbers<float>(static_cast<std::size_t>(batch * heads * queries * keys), 4);
+      p.mask = {heads * queries * keys, queries * keys, keys};
+    }
+    if (kind == Mask::CausalFlag) {
+      p.causal = true;
+      p.past = keys - queries;
+    }
+  }
+
+  template <class Call>
+  std::vector<float> run(Call call) const {
+    const OnDevice<float> dq(q), dk(k), dv(v), dm(mask);
+    const OnDevice<float> y(static_cast<std::size_t>(p.batch * p.heads * p.queries * p.value_size));
+    const OnDevice<unsigned> words(std::vector<unsigned>(4096));
+    Queue queue(nullptr, words.data());
+    call(queue, y.data(), dq.data(), dk.data(), dv.data(), mask.empty() ? nullptr : dm.data());
+    REQUIRE(!queue.result());
+    CHECK(words.host() == std::vector<unsigned>(4096));
+    return y.host();
+  }
+  template <int kSize>
+  std::vector<float> run() const {
+    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const float* m) {
+      attention<kSize>(queue, y, a, b, c, m, p);
+    });
+  }
+  template <int kSize>
+  std::vector<float> decode(int64_t splits) {
+    p.splits = splits;
+    const OnDevice<float> parts(
+        static_cast<std::size_t>(contract::gpu::attention_parts(p.batch * p.heads * p.queries, p.value_size, splits)));
+    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const float* m) {
+      attention_decode<kSize>(queue, y, a, b, c, m, parts.data(), p);
+    });
+  }
+
+  std::vector<double> expected() const {
+    std::vector<double> y(static_cast<std::size_t>(p.batch * p.heads * p.queries * p.value_size));
+    for (int64_t b = 0; b < p.batch; ++b) {
+      for (int64_t h = 0; h < p.heads; ++h) {
+        for (int64_t i = 0; i < p.queries; ++i) {
+          const int64_t seen = p.causal ? std::min(p.keys, std::max<int64_t>(0, i + p.past + 1)) : p.keys;
+          std::vector<double> s(static_cast<std::size_t>(seen));
+          double top = -INFINITY, total = 0;
+          for (int64_t j = 0; j < seen; ++j) {
+            double dot = 0;
+            for (int64_t c = 0; c < p.size; ++c) {
+              dot += static_cast<double>(q[static_cast<std::size_t>(b * p.q.batch + h * p.q.head + i * p.q.row + c)]) *
+                     k[static_cast<std::size_t>(b * p.k.batch + h / p.shared_heads * p.k.head + j * p.k.row + c)];
+            }
+            dot *= p.scale;
+            if (!mask.empty()) dot += mask[static_cast<std::size_t>(b * p.mask.batch + h * p.mask.head + i * p.mask.row + j)];
+            s[static_cast<std::size_t>(j)] = dot;
+            top = std::isnan(dot) || dot > top ? dot : top;
+          }
+          for (double& x : s) total += x = std::exp(x - top);
+          for (int64_t c = 0; c < p.value_size; ++c) {
+            double sum = 0;
+            for (int64_t j = 0; j < seen; ++j) {
+              sum += s[static_cast<std::size_t>(j)] *
+                     v[static_cast<std::size_t>(b * p.v.batch + h / p.shared_heads * p.v.head + j * p.v.row + c)];
+            }
+            y[static_cast<std::size_t>(b * p.y.batch + h * p.y.head + i * p.y.row + c)] = sum / total;
+          }
+        }
+      }
+    }
+    return y;
+  }
+  /// Scores of some 4 in size are off by 1e-6, and so are probabilities; values are some 4 in size.
+  void check(const std::vector<float>& y) const {
+    CAPTURE(p.batch, p.heads, p.queries, p.keys, p.size, p.value_size, p.causal);
+    const auto wanted = expected();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      CAPTURE(i, y[i], wanted[i]);
+      if (std::isnan(wanted[i])) REQUIRE(std::isnan(y[i]));
+      else if (std::isinf(wanted[i])) REQUIRE(y[i] == wanted[i]);
+      else REQUIRE(std::abs(y[i] - wanted[i]) <= 4e-6);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("attention on a GPU, of heads of every size") {
+  for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All}) {
+    const Case a(2, 2, 70, 75, 32, 32, mask);
+    a.check(a.run<32>());
+    const Case b(1, 2, 65, 33, 64, 64, mask);
+    b.check(b.run<64>());
+    const Case c(1, 1, 17, 70, 96, 96, mask);
+    c.check(c.run<96>());
+    const Case d(1, 2, 3, 40, 128, 128, mask);
+    d.check(d.run<128>());
+    const Case e(1, 4, 66, 31, 40, 20, mask, 2);
+    e.check(e.run<64>());
+  }
+  for (const auto& [queries, keys] : {std::array<int64_t, 2>{1, 1}, {64, 64}, {1, 130}, {5, 0}, {0, 5}}) {
+    const Case c(1, 1, queries, keys, 32, 32, Mask::None);
+    c.check(c.run<32>());
+  }
+}
+
+TEST_CASE("attention of few queries on a GPU, whose keys blocks share") {
+  for (const int64_t splits : {1, 2, 7}) {
+    for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All}) {
+      Case a(2, 3, 1, 200, 128, 128, mask);
+      a.check(a.decode<128>(splits));
+      Case b(1, 4, 3, 71, 64, 64, mask, 2);
+      b.check(b.decode<64>(splits));
+      Case c(1, 2, 5, 130, 20, 12, mask);
+      c.check(c.decode<32>(splits));
+    }
+    Case none(1, 1, 2, 0, 32, 32, Mask::None);
+    none.check(none.decode<32>(splits));
+  }
+}
+
+TEST_CASE("the order of blocks and threads does not change attention on a GPU") {
+  Case c(1, 2, 70, 75, 64, 64, Mask::All), few(2, 2, 1, 150, 64, 64, Mask::All);
+  std::vector<float> first, first_few;
+  for_orders([&] {
+    const auto y = c.run<64>(), z = few.decode<64>(3);
+    if (first.empty()) {
+      first = y;
+      first_few = z;
+    }
+    REQUIRE(y == first);
+    REQUIRE(z == first_few);
+  });
+}
+
+TEST_CASE("what is not finite in attention on a GPU is what f32 gives") {
+  Case c(1, 1, 20, 40, 32, 32, Mask::All);
+  for (std::size_t j = 0; j < 40; ++j) c.mask[2 * 40 + j] = -INFINITY;       // nothing is left of row 2
+  for (std::size_t j = 0; j < 39; ++j) c.mask[3 * 40 + j] = -INFINITY;       // one key of row 3
+  for (std::size_t j = 0; j < 40; ++j) c.mask[4 * 40 + j] = -3.4028235e38f;  // all keys of row 4 alike
+  c.check(c.run<32>());
+  c.mask[5 * 40 + 7] = NAN;
+  c.v[9 * 32 + 5] = INFINITY;
+  c.k[11 * 32] = -INFINITY;
+  c.check(c.run<32>());
+  c.check(c.decode<32>(1));
+  c.check(c.decode<32>(3));
+  const auto wanted = c.expected();
+  CHECK(std::count_if(wanted.begin(), wanted.end(), [](double x) { return std::isinf(x); }) > 0);
+}

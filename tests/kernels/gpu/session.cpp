@@ -24,7 +24,7 @@ Result run(Session& session, int64_t n, float factor = 1) {
   r.scaled.resize(x.size());
   const void* const inputs[] = {x.data()};
   void* const outputs[] = {&r.total, r.scaled.data()};
-  r.status = session.run(&n, inputs, outputs);
+  r.status = session.run({&n, inputs, outputs});
   return r;
 }
 
@@ -203,8 +203,7 @@ TEST_CASE("a session on its caller's stream, closed and opened again") {
     }
     REQUIRE(run(session, kFixed).status.code == ONNXC_DEVICE_FAILED);
     REQUIRE(!session.open());
-    const void* const inputs[] = {nullptr, nullptr};
-    REQUIRE(session.run(nullptr, inputs, {}).code == ONNXC_WRONG_SIZE);
+    check(run(session, kFixed), kFixed);
   }
   close_stream(stream);
 }
@@ -217,4 +216,53 @@ TEST_CASE("a unit whose steps need the host runs without a graph") {
   REQUIRE(!session.open());
   for (int i = 0; i < 3; ++i) check(run(session, kFixed), kFixed);
   REQUIRE(enqueued == 3);
+}
+
+TEST_CASE("what stays on the host gets there, and a run for callers of the host gives the same") {
+  const Unit unit = mixed_unit();
+  std::vector<float> x(kFixed, 5.0f);
+  x[700] = 3;
+  x[900] = 1;
+  for (const bool pinned : {true, false}) {
+    Session session(unit);
+    REQUIRE(!session.open({.pinned = pinned}));
+    for (const auto& [n, least] : {std::pair(1000, 1.0f), std::pair(800, 3.0f), std::pair(1, 5.0f)}) {
+      for (const bool once : {false, true}) {
+        float y = 0;
+        int64_t shape = 0;
+        const void* const inputs[] = {x.data(), &n};
+        void* const outputs[] = {&y};
+        int64_t* const shapes[] = {&shape};
+        std::vector<std::byte> arena(kFixed * 4);
+        const Arguments arguments{nullptr, inputs, outputs, shapes};
+        REQUIRE(!(once ? Session::run_once(unit, arguments, arena.data()) : session.run(arguments)));
+        REQUIRE(y == 2 * least);
+        REQUIRE(shape == n);
+      }
+    }
+  }
+}
+
+TEST_CASE("a run of its own takes no graph, and gives its memory back") {
+  const Unit unit = fixed_unit();
+  const std::size_t before = emulator::bytes_in_use();
+  std::vector<float> x(kFixed, 1.0f), scaled(kFixed);
+  float total = 0;
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {&total, scaled.data()};
+  REQUIRE(!Session::run_once(unit, {nullptr, inputs, outputs}, nullptr));
+  REQUIRE(scaled[2] == 3.0f);
+  REQUIRE(emulator::bytes_in_use() == before);
+}
+
+TEST_CASE("sizes that no memory has are told") {
+  Unit unit = dynamic_unit();
+  unit.sizes = [](const int64_t*, UnitSizes& to) noexcept {
+    to.inputs[0] = to.outputs[0] = to.outputs[1] = 4;
+    to.arena = SIZE_MAX;
+    return Status{};
+  };
+  Session session(unit);
+  REQUIRE(!session.open());
+  REQUIRE(run(session, 1).status.code == ONNXC_OUT_OF_MEMORY);
 }

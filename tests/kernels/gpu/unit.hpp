@@ -59,43 +59,78 @@ inline std::atomic<int> enqueued = 0;
 inline std::atomic<int> too_many_blocks = 1;  // for the launch that is refused
 inline constexpr float kWeights[4] = {0.5f, 0.25f, 3.0f, 0.1f};
 
-static Status enqueue_steps(int n, const void* const* inputs, void* const* outputs, const DeviceMemory& memory, Stream stream) {
+static Status enqueue_steps(int n, const Arguments& a, const DeviceMemory& memory, Stream stream) {
   ++enqueued;
   Queue queue(stream, memory.words);
   float* const h = at<float>(memory.arena, 0);
   const int blocks = (n + 63) / 64;
-  launch(queue, Scale{h, static_cast<const float*>(inputs[0]), at<float>(memory.weights, 0), queue.status(), n}, {blocks, 1, 1});
-  queue.copy(outputs[1], h, static_cast<std::size_t>(n) * 4);
-  launch(queue, Total{static_cast<float*>(outputs[0]), h + (n + 63) / 64 * 64, h, queue.tickets(), n}, {blocks, too_many_blocks, 1});
+  launch(queue, Scale{h, static_cast<const float*>(a.inputs[0]), at<float>(memory.weights, 0), queue.status(), n}, {blocks, 1, 1});
+  queue.copy(a.outputs[1], h, static_cast<std::size_t>(n) * 4);
+  launch(queue, Total{static_cast<float*>(a.outputs[0]), h + (n + 63) / 64 * 64, h, queue.tickets(), n}, {blocks, too_many_blocks, 1});
   return queue.result();
 }
 
-inline Status sizes_of(int n, std::size_t* inputs, std::size_t* outputs, std::size_t& arena) {
+inline Status sizes_of(int n, UnitSizes& to) {
   const auto count = static_cast<std::size_t>(n);
-  inputs[0] = count * 4;
-  outputs[0] = 4;
-  outputs[1] = count * 4;
-  arena = (count + 63) / 64 * 65 * 4;
+  to.inputs[0] = count * 4;
+  to.outputs[0] = 4;
+  to.outputs[1] = count * 4;
+  to.arena = (count + 63) / 64 * 65 * 4;
   return {};
 }
 
+inline std::span<const std::byte> weights_of_unit() noexcept { return std::as_bytes(std::span(kWeights)); }
+
 inline constexpr int kFixed = 1000;
 static Unit fixed_unit() {
-  Unit u{1, 2, 0, std::as_bytes(std::span(kWeights)), 2};
-  u.sizes = [](const int64_t*, std::size_t* in, std::size_t* out, std::size_t& arena) noexcept { return sizes_of(kFixed, in, out, arena); };
-  u.enqueue = [](const int64_t*, const void* const* in, void* const* out, const DeviceMemory& memory, Stream stream) noexcept {
-    return enqueue_steps(kFixed, in, out, memory, stream);
+  Unit u{.inputs = 1, .outputs = 2, .words = 2, .weights = weights_of_unit};
+  u.sizes = [](const int64_t*, UnitSizes& to) noexcept { return sizes_of(kFixed, to); };
+  u.enqueue = [](const Arguments& a, const DeviceMemory& memory, Stream stream) noexcept {
+    return enqueue_steps(kFixed, a, memory, stream);
   };
   return u;
 }
 static Unit dynamic_unit() {
-  Unit u{1, 2, 1, std::as_bytes(std::span(kWeights)), 2};
-  u.sizes = [](const int64_t* symbols, std::size_t* in, std::size_t* out, std::size_t& arena) noexcept {
+  Unit u{.inputs = 1, .outputs = 2, .symbols = 1, .words = 2, .weights = weights_of_unit};
+  u.sizes = [](const int64_t* symbols, UnitSizes& to) noexcept {
     if (symbols[0] < 1 || symbols[0] > 1 << 20) return Status{ONNXC_BAD_DIMENSION};
-    return sizes_of(static_cast<int>(symbols[0]), in, out, arena);
+    return sizes_of(static_cast<int>(symbols[0]), to);
   };
-  u.enqueue = [](const int64_t* symbols, const void* const* in, void* const* out, const DeviceMemory& memory, Stream stream) noexcept {
-    return enqueue_steps(static_cast<int>(symbols[0]), in, out, memory, stream);
+  u.enqueue = [](const Arguments& a, const DeviceMemory& memory, Stream stream) noexcept {
+    return enqueue_steps(static_cast<int>(a.symbols[0]), a, memory, stream);
+  };
+  return u;
+}
+
+/// A unit whose steps need the host, which doubles the smallest of some numbers for an output that stays there, and tells
+/// how many there are: | x on the device | n on the host | → | least on the host |. What the host's first step wrote is
+/// overwritten by its second while it is still to be copied.
+static Unit mixed_unit() {
+  static constexpr bool kOnHost[] = {false, true, true};
+  Unit u{.inputs = 2, .outputs = 1, .on_host = kOnHost, .words = 1, .can_capture = false, .weights = weights_of_unit};
+  u.sizes = [](const int64_t*, UnitSizes& to) noexcept {
+    to.inputs[0] = kFixed * 4;
+    to.inputs[1] = to.outputs[0] = SIZE_MAX;  // which does not matter
+    to.arena = 64;
+    to.host_arena = kFixed * 4;
+    return Status{};
+  };
+  u.enqueue = [](const Arguments& a, const DeviceMemory& memory, Stream stream) noexcept {
+    Queue queue(stream, memory.words);
+    float* const host = at<float>(memory.host, 0);
+    float* const device = at<float>(memory.arena, 0);
+    if (queue.to_host(host, a.inputs[0], kFixed * 4)) return queue.result();
+    const auto n = static_cast<std::size_t>(*static_cast<const int*>(a.inputs[1]));
+    float least = host[0];
+    for (std::size_t i = 1; i < n; ++i) least = host[i] < least ? host[i] : least;
+    queue.before_host_step();
+    host[0] = 2 * least;
+    queue.to_device(device, host, 4);
+    queue.before_host_step();
+    host[0] = -1;
+    if (queue.to_host(a.outputs[0], device, 4)) return queue.result();
+    if (a.shapes != nullptr && a.shapes[0] != nullptr) a.shapes[0][0] = static_cast<int64_t>(n);
+    return queue.result();
   };
   return u;
 }

@@ -266,3 +266,33 @@ TEST_CASE("sizes that no memory has are told") {
   REQUIRE(!session.open());
   REQUIRE(run(session, 1).status.code == ONNXC_OUT_OF_MEMORY);
 }
+
+TEST_CASE("a kernel that ends the GPU is told, by this session and by all that come after it") {
+  const SettingsKept kept;
+  const Unit fixed = fixed_unit(), dynamic = dynamic_unit();
+  const std::size_t before = emulator::bytes_in_use();
+  const auto expect_failure = [](Status s) {
+    REQUIRE(s.code == ONNXC_DEVICE_FAILED);
+    char text[200];
+    describe(s, text, sizeof(text));
+    REQUIRE(std::string(text) == "the GPU failed: an illegal memory access was encountered");
+  };
+  for (const bool pinned : {true, false}) {
+    for (const Unit* unit : {&fixed, &dynamic}) {
+      Session session(*unit), other(*unit), late(*unit);
+      REQUIRE(!session.open({.pinned = pinned}));
+      REQUIRE(!other.open({.pinned = pinned}));
+      check(run(session, kFixed), kFixed);
+      expect_failure(run(session, kFixed, kEndsTheGpu).status);
+      expect_failure(run(session, kFixed).status);
+      expect_failure(run(other, kFixed).status);
+      expect_failure(late.open());
+      session.close();
+      other.close();
+      REQUIRE(emulator::bytes_in_use() == before);
+      emulator::settings().failed = nullptr;  // another process
+      REQUIRE(!session.open());
+      check(run(session, kFixed), kFixed);
+    }
+  }
+}

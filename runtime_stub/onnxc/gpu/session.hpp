@@ -186,10 +186,11 @@ class Session {
 
   /// What is known of these symbols; else what was used least recently makes way for it.
   Status find(const int64_t* symbols, Sizes*& to, bool& seen) noexcept {
-    const auto n = static_cast<std::size_t>(unit_.symbols);
     Sizes* oldest = &sizes_[0];
     for (Sizes& sizes : sizes_) {
-      if (sizes.used != 0 && (n == 0 || std::memcmp(sizes.symbols.get(), symbols, n * sizeof(int64_t)) == 0)) {
+      bool equal = sizes.used != 0;
+      for (int i = 0; equal && i < unit_.symbols; ++i) equal = sizes.symbols[static_cast<std::size_t>(i)] == symbols[i];
+      if (equal) {
         sizes.used = ++time_;
         to = &sizes;
         seen = true;
@@ -202,7 +203,7 @@ class Session {
     if (const Status s = measure(symbols, *oldest)) return s;
     oldest->used = ++time_;
     to = oldest;
-    seen = n == 0;
+    seen = unit_.symbols == 0;
     return {};
   }
 
@@ -219,7 +220,7 @@ class Session {
     }
     UnitSizes bytes{bytes_.get(), bytes_.get() + unit_.inputs};
     if (const Status s = unit_.sizes(symbols, bytes)) return s;
-    if (n > 0) std::memcpy(to.symbols.get(), symbols, n * sizeof(int64_t));
+    for (std::size_t i = 0; i < n; ++i) to.symbols[i] = symbols[i];
     to.device_bytes = to.staging_bytes = 0;
     to.host_arena_bytes = bytes.host_arena;
     room(to.device_bytes, bytes.arena);

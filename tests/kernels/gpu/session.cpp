@@ -42,6 +42,39 @@ void check(const Result& r, int64_t n, float factor = 1) {
   REQUIRE(r.total == Approx(total).epsilon(1e-5));
 }
 
+/// A unit whose steps need the host, which doubles the smallest of some numbers for an output that stays there, and tells
+/// how many there are: | x on the device | n on the host | → | least on the host |. What the host's first step wrote is
+/// overwritten by its second while it is still to be copied.
+Unit mixed_unit() {
+  static constexpr bool kOnHost[] = {false, true, true};
+  Unit u{.inputs = 2, .outputs = 1, .on_host = kOnHost, .words = 1, .can_capture = false, .weights = weights_of_unit};
+  u.sizes = [](const int64_t*, UnitSizes& to) noexcept {
+    to.inputs[0] = kFixed * 4;
+    to.inputs[1] = to.outputs[0] = SIZE_MAX;  // which does not matter
+    to.arena = 64;
+    to.host_arena = kFixed * 4;
+    return Status{};
+  };
+  u.enqueue = [](const Arguments& a, const DeviceMemory& memory, Stream stream) noexcept {
+    Queue queue(stream, memory.words);
+    float* const host = at<float>(memory.host, 0);
+    float* const device = at<float>(memory.arena, 0);
+    if (queue.to_host(host, a.inputs[0], kFixed * 4)) return queue.result();
+    const auto n = static_cast<std::size_t>(*static_cast<const int*>(a.inputs[1]));
+    float least = host[0];
+    for (std::size_t i = 1; i < n; ++i) least = host[i] < least ? host[i] : least;
+    queue.before_host_step();
+    host[0] = 2 * least;
+    queue.to_device(device, host, 4);
+    queue.before_host_step();
+    host[0] = -1;
+    if (queue.to_host(a.outputs[0], device, 4)) return queue.result();
+    if (a.shapes != nullptr && a.shapes[0] != nullptr) a.shapes[0][0] = static_cast<int64_t>(n);
+    return queue.result();
+  };
+  return u;
+}
+
 }  // namespace
 
 TEST_CASE("a session gives the same bits in every run and order") {

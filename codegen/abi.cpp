@@ -19,9 +19,7 @@ class AbiText {
  public:
   AbiText(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options)
       : interface_(interface), limits_(limits), program_(program), options_(options), ns_(options.name_space) {
-    std::string dims;
-    for (std::size_t k = 0; k < interface.symbols.size(); ++k) dims += fmt::format("{}symbols[{}]", k == 0 ? "" : ", ", k);
-    if (interface.dynamic()) make_dims_ = fmt::format("  const {}::Dims dims{{{}}};\n", ns_, dims);
+    if (interface.dynamic()) make_dims_ = interface.dims_of("symbols", ns_);
   }
 
   std::string print(std::size_t weights_bytes) {
@@ -137,11 +135,7 @@ class AbiText {
 
   /// The member of Inputs or Outputs, made from the pointers of the call.
   static std::string argument(const Member& m, std::size_t i, bool output) {
-    const char* const qualifier = output ? "" : "const ";
-    const char* const list = output ? "outputs" : "inputs";
-    if (!m.is_span()) return fmt::format("      *static_cast<{}onnxc_value*>(call->{}[{}]),\n", qualifier, list, i);
-    std::string text = fmt::format("      {}(static_cast<{}{}*>(call->{}[{}]), {}),\n", m.span_type(output), qualifier,
-                                   info(stored_element(*m.buffer)).cpp_name, list, i, m.size_text());
+    std::string text = fmt::format("      {},\n", m.from_pointer(fmt::format("call->{}[{}]", output ? "outputs" : "inputs", i), output));
     if (output && m.bounded) text += fmt::format("      call->output_shapes != nullptr ? call->output_shapes[{}] : nullptr,\n", i);
     return text;
   }

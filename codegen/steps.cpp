@@ -102,6 +102,7 @@ std::string StepsText::threads_of(const Call& call) const {
 }
 
 std::size_t StepsText::print_calls(std::span<const Step> steps, const std::string& space, int& number, std::string& out) const {
+  if (const std::string before = dialect.before(*steps.front().call()); !before.empty()) out += space + before + "\n";
   if (const auto group = concurrent_with(steps); group.size() > 1) {
     for (const Step& other : group.subspan(1)) out += comment_line(space, ++number, other);
     out += space + share(group, space);

@@ -243,7 +243,9 @@ class Emitter {
     return all;
   }
 
-  GpuUnit gpu_unit() const { return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_), can_capture(program_, variants_)}; }
+  GpuUnit gpu_unit() const {
+    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_), can_capture(program_, variants_)};
+  }
 
   static std::string missing(const WeightsText& weights) {
     return weights.missing.empty() ? "" : fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);

@@ -39,8 +39,8 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) devices_.emplace(&graph.nodes[i], devices[static_cast<int>(i)]);
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
-  constexpr int kGpuPixel = 4;  // floats of an access
-  Scope scope{&graph, assign_layouts(graph, target_.gpu != nullptr ? kGpuPixel : target_.vector_floats),
+  const bool on_gpu = target_.gpu != nullptr;  // which moves 16 bytes at once
+  Scope scope{&graph, on_gpu ? assign_layouts(graph, 4, 16) : assign_layouts(graph, target_.vector_floats),
               PerValue<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.

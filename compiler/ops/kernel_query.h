@@ -168,7 +168,8 @@ class KernelQuery {
   /// Nested conditions as a type.
   BranchesType branches(Branches branches);
   /// The node's epilogue as an argument, for a result seen as `shape`; Keep if there is none.
-  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
+  /// `bias`: values of the sums' type, one for each column, that kernels without a bias of their own add before.
+  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step, std::optional<PointerArg> bias = std::nullopt);
   /// An expression that the kernel itself applies: x0 is what it computes, and x_i (i > 0) the i-th operand.
   EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
   EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows

@@ -1,16 +1,14 @@
 #include "compiler/select/gpu/product.h"
 
 #include "compiler/ops/linear/matmul.h"
+#include "compiler/select/gpu/rows_of_k.h"
 #include "compiler/select/gpu/tiles.h"
 #include "runtime_stub/onnxc/contract/gpu.hpp"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kFloat = 4;  // bytes
-
 double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
-Dim row_of(Dim k) { return round_up(k, 16 / kFloat); }
 
 /// The matrices of a stack by at most two axes: how many, and the steps of the operands in matrices of their own.
 struct Stack {
@@ -47,45 +45,17 @@ std::optional<Stack> stack_of(const MatrixProduct& p) {
   return stack;
 }
 
-/// An operand as rows of k that products can read, and the elements from one row to the next.
-struct RowsOfK {
-  PointerArg data;
-  Dim stride;
-};
-
-/// `count` matrices that lie one behind the other, whose element (row, i) is at row * from_row + i * from_k: as they lie,
-/// or copied to rows that begin at whole accesses.
-RowsOfK rows_of(KernelQuery& l, const char* name, const View& x, Dim count, Dim rows, Dim k, Dim from_row, Dim from_k) {
-  if (from_k == Dim(1) && from_row == row_of(k) && l.is_aligned(x, 16)) return {x.pointer, from_row};
-  const Dim stride = row_of(k);
-  const PointerArg to = l.workspace(name, ElementType::F32, count * rows * stride);
-  StepBuilder step = l.call("gpu_pack_rows");
-  NamedArgs params{{"rows", dim_arg(rows)}, {"k", dim_arg(k)}, {"to_stride", dim_arg(stride)}, {"from_row", dim_arg(from_row)}, {"from_k", dim_arg(from_k)}};
-  if (!(count == Dim(1))) {
-    params.emplace_back("batch", dim_arg(count));
-    params.emplace_back("from_batch", dim_arg(rows * k));
+/// Constant matrices [k, n] as rows of k that are `row` elements apart, with zeros behind k.
+template <class T>
+std::vector<T> transposed(std::span<const T> b, int64_t count, int64_t n, int64_t k, int64_t row) {
+  std::vector<T> packed(static_cast<std::size_t>(count * n * row));
+  for (int64_t z = 0; z < count; ++z) {
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < n; ++j)
+        packed[static_cast<std::size_t>((z * n + j) * row + i)] = b[static_cast<std::size_t>((z * k + i) * n + j)];
+    }
   }
-  step.call().bytes = count * rows * (k + stride) * kFloat;
-  step.pointer(to).pointer(x).params(std::move(params)).emit();
-  PointerArg from = to;
-  from.writes = false;
-  return {from, stride};
-}
-
-/// Constant matrices [k, n] as rows of k.
-PointerArg packed_right(KernelQuery& l, int64_t count, int64_t n, int64_t k) {
-  const std::span<const float> b = l.constant(1)->as<float>();
-  const int64_t stride = contract::gpu::row_of(k, kFloat);
-  return l.weights(l.graph()[l.node().input(1)].name, {b, count * n * stride, [=] {
-                     std::vector<float> rows(static_cast<std::size_t>(count * n * stride));
-                     for (int64_t z = 0; z < count; ++z) {
-                       for (int64_t i = 0; i < k; ++i) {
-                         for (int64_t j = 0; j < n; ++j)
-                           rows[static_cast<std::size_t>((z * n + j) * stride + i)] = b[static_cast<std::size_t>((z * k + i) * n + j)];
-                       }
-                     }
-                     return rows;
-                   }});
+  return packed;
 }
 
 void add_stack(NamedArgs& params, const Stack& stack, Dim a, Dim b, Dim y) {
@@ -100,41 +70,104 @@ void add_stack(NamedArgs& params, const Stack& stack, Dim a, Dim b, Dim y) {
   add("outer", "a_outer", "b_outer", "y_outer", stack.outer);
 }
 
-}  // namespace
+/// A node's product, of which one constant right side serves all rows.
+struct Product {
+  MatrixProduct matrices;
+  Stack stack;
+  ElementType left, right, sums;
+  bool is_constant;  ///< the right side
 
-bool lower_gpu_matmul(KernelQuery& l) {
-  if (!has_fast_matmul(l.graph(), l.node())) return false;
+  double macs() const { return likely(stack.count()) * likely(matrices.m) * likely(matrices.n) * likely(matrices.k); }
+  double bytes() const {
+    const double m = likely(matrices.m), n = likely(matrices.n), k = likely(matrices.k);
+    return likely(stack.count()) * (static_cast<double>(gpu_bytes(left)) * (m * k + n * k) + 4 * m * n);
+  }
+};
+
+std::optional<Product> product_of(KernelQuery& l, ElementType left, ElementType right, ElementType sums) {
   MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
-  const bool one_matrix = p.b.size() == 2;
-  if (one_matrix) {  // that all rows of the stack meet
+  if (p.b.size() == 2) {  // that all rows of the stack meet
     for (Dim d : p.batch) p.m *= d;
     p.batch = {};
     p.a = {p.m, p.k};
   }
   const std::optional<Stack> stack = stack_of(p);
-  if (!stack || !(p.k.max_value() < int64_t{1} << 31)) return false;
-  const bool constant = l.constant(1) != nullptr;
-  const bool known = p.m.is_constant() && stack->count().is_constant();
-  const GpuTilePlan plan = plan_gpu_product(
-      *l.target().gpu, {.m = likely(p.m), .n = likely(p.n), .k = likely(p.k), .matrices = likely(stack->count()), .may_split = known && p.n.is_constant() && p.k.is_constant()});
-  const double bytes = kFloat * likely(stack->count()) * (likely(p.m) * likely(p.k) + likely(p.n) * likely(p.k) + likely(p.m) * likely(p.n));
-  l.consider("gpu_gemm", plan.macs, bytes, [&l, p, plan, stack = *stack, constant] {
-    const auto matrices = [](const Extents& extents) { return element_count({extents.begin(), extents.end() - 2}); };
-    const RowsOfK a = rows_of(l, "left", l.in(0), matrices(p.a), p.m, p.k, p.k, 1);
-    const RowsOfK b = constant ? RowsOfK{packed_right(l, matrices(p.b).value(), p.n.value(), p.k.value()), row_of(p.k)}
-                               : rows_of(l, "right", l.in(1), matrices(p.b), p.n, p.k, 1, p.n);
+  if (!stack || !(p.k.max_value() < int64_t{1} << 31)) return std::nullopt;
+  return Product{std::move(p), *stack, left, right, sums, l.constant(1) != nullptr};
+}
+
+RowsOfK right_side(KernelQuery& l, const Product& product) {
+  const auto& [b, batch, n, k] = std::tie(product.matrices.b, product.matrices.batch, product.matrices.n, product.matrices.k);
+  const Dim count = element_count({b.begin(), b.end() - 2});
+  if (!product.is_constant) return rows_of_k(l, "right", l.in(1), {.count = count, .rows = n, .k = k, .step = n * k, .from_row = 1, .from_k = n});
+  const std::string& name = l.graph()[l.node().input(1)].name;
+  const int64_t z = count.value(), cols = n.value(), depth = l.extents(1)[b.size() - 2].value(),
+                row = contract::gpu::row_of(depth, gpu_bytes(product.right));
+  if (product.right == ElementType::I8)
+    return {l.weights(name, ElementType::I8, transposed(l.constant(1)->as<int8_t>(), z, cols, depth, row)), row};
+  const std::span<const float> floats = l.constant(1)->as<float>();
+  return {l.weights(name, {floats, z * cols * row, [=] { return transposed(floats, z, cols, depth, row); }}), row};
+}
+
+/// States a kernel of that row. `begin(step)` adds template arguments.
+template <class Begin>
+void consider_product(KernelQuery& l, const Product& product, const char* row, double macs, const GpuTilePlan& plan,
+                      std::optional<int> bias_input, Begin begin) {
+  l.consider(row, macs, product.bytes(), [&l, product, row, plan, bias_input, begin] {
+    const MatrixProduct& p = product.matrices;
+    const Dim count = element_count({p.a.begin(), p.a.end() - 2});
+    const RowsOfK a = rows_of_k(l, "left", l.in(0), {.count = count, .rows = p.m, .k = p.k, .step = p.m * p.k, .from_row = p.k, .from_k = 1});
+    const RowsOfK b = right_side(l, product);
     const View y = l.out(0);
-    StepBuilder step = l.call("gpu_gemm");
-    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::ThreeTf32"}).pointer(y).pointer(a.data).pointer(b.data);
+    StepBuilder step = l.call(row);
+    begin(step);
+    step.pointer(y).pointer(a.data).pointer(b.data);
     NamedArgs params{{"m", dim_arg(p.m)},           {"n", dim_arg(p.n)},           {"k", dim_arg(p.k)},
                      {"a_stride", dim_arg(a.stride)}, {"b_stride", dim_arg(b.stride)}, {"y_stride", dim_arg(p.n)}};
-    add_stack(params, stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
-    if (plan.splits > 1) {
-      step.pointer(l.workspace("parts", ElementType::F32, plan.parts));
-      step.call().tickets = plan.tickets;
-      params.emplace_back("splits", dim_arg(plan.splits));
-    }
-    step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(stack.count() * p.m * p.n * p.k).emit();
+    add_stack(params, product.stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
+    add_splits(l, step, plan, product.sums, params);
+    const std::optional<PointerArg> bias = bias_input && l.has(*bias_input) ? std::optional(l.in(*bias_input).pointer) : std::nullopt;
+    step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step, bias));
+    step.macs(product.stack.count() * p.m * p.n * p.k).emit();
+  });
+}
+
+GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
+  const MatrixProduct& p = product.matrices;
+  const bool known = p.m.is_constant() && p.n.is_constant() && p.k.is_constant() && product.stack.count().is_constant();
+  return plan_gpu_product(*l.target().gpu, {.m = likely(p.m),
+                                            .n = likely(p.n),
+                                            .words = likely(p.k) * static_cast<double>(gpu_bytes(product.left)) / 4,
+                                            .matrices = likely(product.stack.count()),
+                                            .may_split = known});
+}
+
+}  // namespace
+
+bool lower_gpu_matmul(KernelQuery& l) {
+  if (!has_fast_matmul(l.graph(), l.node())) return false;
+  const auto product = product_of(l, ElementType::F32, ElementType::F32, ElementType::F32);
+  if (!product) return false;
+  const GpuTilePlan plan = plan_for(l, *product);
+  consider_product(l, *product, "gpu_gemm", plan.macs, plan, std::nullopt, [plan](StepBuilder& step) {
+    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::ThreeTf32"});
+  });
+  constexpr int64_t kMostRows = 8;
+  if (product->matrices.m.max_value() > kMostRows) return true;
+  int64_t rows = 1;
+  while (rows < product->matrices.m.max_value()) rows *= 2;
+  consider_product(l, *product, "gpu_gemv", product->macs(), {}, std::nullopt, [rows](StepBuilder& step) { step.template_arg(rows); });
+  return true;
+}
+
+bool lower_gpu_byte_matmul(KernelQuery& l) {
+  constexpr int kMostOperands = 4;  // that Epilogue has forms for
+  if (l.type(0).rank() < 2 || l.constant(1) == nullptr || (l.has(2) && l.node().epilogue_operands == kMostOperands)) return false;
+  const auto product = product_of(l, ElementType::U8, ElementType::I8, ElementType::I32);
+  if (!product) return false;
+  const GpuTilePlan plan = plan_for(l, *product);
+  consider_product(l, *product, "gpu_gemm", plan.macs / 3, plan, 2, [plan](StepBuilder& step) {
+    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::U8S8"});
   });
   return true;
 }

@@ -14,20 +14,20 @@ struct GpuTile {
   std::string type() const;
 };
 
-/// [m, k] by [k, n], so many times; likely values where only a run tells.
+/// [m, k] by [k, n], so many times, with k in words of 32 bits; likely values where only a run tells.
 struct GpuProductSize {
-  double m, n, k, matrices = 1;
+  double m, n, words, matrices = 1;
   bool may_split = true;  ///< all are known, so that there can be memory for shared sums
 };
 
 struct GpuTilePlan {
   GpuTile tile;
   int64_t splits = 1;  ///< blocks that share k of one tile
-  double macs = 0;     ///< multiply-adds that the whole GPU could do meanwhile
+  double macs = 0;     ///< multiply-adds of words that the whole GPU could do meanwhile
   /// Sums that blocks leave for each other, and tickets that they draw.
   int64_t parts = 0, tickets = 0;
 };
-/// The plan that ends first. Products are f32 by three of tf32.
+/// The plan that ends first.
 GpuTilePlan plan_gpu_product(const Gpu& gpu, const GpuProductSize& size);
 
 }  // namespace onnxc

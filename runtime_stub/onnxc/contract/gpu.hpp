@@ -5,6 +5,7 @@
 //
 //   [n][row_of(k)]                         weights and activations of gemm, row_of(k) elements from one row to the next
 //   [out][kh * kw][row_of(channels)]       weights of conv
+//   [kh * kw][row_of(out)]                 weights of conv_depthwise
 #pragma once
 #include "sizes.hpp"
 

@@ -281,8 +281,8 @@ const char* prologue_name(const Node& node, const char* none) {
 
 }  // namespace
 
-void lower_scalar_reduce(KernelQuery& l) {
-  const View x = l.in_any(0), y = l.out(0);
+void lower_scalar_reduce(KernelQuery& l, ElementType sums) {
+  const View x = l.in_any(0), y = l.out(0), s = l.before_epilogue(y, sums);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
   const DimList indicators =
@@ -302,13 +302,14 @@ void lower_scalar_reduce(KernelQuery& l) {
   l.call("scalar_reduce")
       .template_arg(RuntimeName{fmt::format("scalar::{}", combine_name(l.node()))})
       .template_arg(RuntimeName{fmt::format("scalar::{}", prologue_name(l.node(), "Same"))})
-      .pointer(y)
+      .pointer(s)
       .pointer(x)
       .dims(kept)
       .dims(kept_strides)
       .dims(reduced)
       .dims(reduced_strides)
       .emit();
+  l.apply_epilogue(y, s);
 }
 
 namespace {
@@ -337,10 +338,7 @@ void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const Vie
 
 void lower_reduce(KernelQuery& l) {
   const auto known_axes = reduced_axes(l.graph(), l.node());
-  if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) {
-    lower_scalar_reduce(l);
-    return l.apply_epilogue(l.result());
-  }
+  if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) return lower_scalar_reduce(l, l.output_type(0).element);
   const std::vector<int>& axes = *known_axes;
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;

@@ -241,7 +241,8 @@ class Emitter {
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
                         interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-    text += options_.gpu ? run_once(interface_) : choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
+    text +=
+        options_.gpu ? run_once(interface_, program_.uses_heap) : choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
     text += fmt::format("}}  // namespace {}\n\n", options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
@@ -286,7 +287,9 @@ class Emitter {
   }
 
   std::string call(const std::string& steps, const Program& program) const {
-    if (options_.gpu) return fmt::format("onnxc::nothrow({})({}in, out, memory, stream)", steps, interface_.dynamic() ? "dims, " : "");
+    if (options_.gpu)
+      return fmt::format("onnxc::nothrow({})({}in, out, memory, stream{})", steps, interface_.dynamic() ? "dims, " : "",
+                         program.uses_heap ? ", onnxc::Heap{memory.allocator}" : "");
     const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
                                         program.uses_heap ? ", onnxc::Heap{&memory}" : "",
                                         options_.threads == 1       ? ""

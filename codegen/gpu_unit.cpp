@@ -85,13 +85,13 @@ std::string device_definitions(const Interface& interface, const std::string& im
       bytes, dims_parameter(interface), body);
 }
 
-std::string run_once(const Interface& interface) {
+std::string run_once(const Interface& interface, bool uses_heap) {
   return fmt::format(
-      "  return onnxc::gpu::run_once(\n      {}, {}, device_arena_bytes{}, weights_image(), arena.data(),\n"
-      "      [&]([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, const onnxc::DeviceMemory& memory, "
-      "cudaStream_t stream) noexcept {{\n        return enqueue({}{}, {}, memory, stream);\n      }});\n}}\n\n",
+      "  return onnxc::gpu::run_once(\n      {}, {}, device_arena_bytes{}, weights_image(), arena.data(), {},\n"
+      "      [&]([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, const onnxc::DeviceMemory& device, "
+      "cudaStream_t stream) noexcept {{\n        return enqueue({}{}, {}, device, stream);\n      }});\n}}\n\n",
       host_spans(interface.inputs, "in"), host_spans(interface.outputs, "out"), interface.dynamic() ? "(dims)" : "",
-      interface.dynamic() ? "dims, " : "", device_arguments(interface.inputs, "inputs", "in", false),
+      uses_heap ? "&memory" : "nullptr", interface.dynamic() ? "dims, " : "", device_arguments(interface.inputs, "inputs", "in", false),
       device_arguments(interface.outputs, "outputs", "out", true));
 }
 

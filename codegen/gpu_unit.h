@@ -25,6 +25,6 @@ std::string device_declarations(const Interface& interface, const Program& progr
 /// For the source: weights_image, and enqueue around `body`, which returns a Status.
 std::string device_definitions(const Interface& interface, const std::string& image, std::size_t weights_bytes, const std::string& body);
 /// The end of `run`, whose arguments have been checked: a run in memory of the device that it takes and gives back.
-std::string run_once(const Interface& interface);
+std::string run_once(const Interface& interface, bool uses_heap);
 
 }  // namespace onnxc

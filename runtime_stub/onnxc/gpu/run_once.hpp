@@ -51,9 +51,10 @@ class Room {
 }  // namespace detail
 
 /// enqueue(inputs, outputs, memory, stream), with pointers to copies on the device of the spans. `host`: the unit's arena on the host.
+/// `allocator`: null for a unit that needs none.
 template <class Enqueue>
 static Status run_once(std::initializer_list<HostInput> in, std::initializer_list<HostOutput> out, std::size_t arena_bytes,
-                       std::span<const std::byte> weights, std::byte* host, Enqueue enqueue) noexcept {
+                       std::span<const std::byte> weights, std::byte* host, const onnxc_allocator* allocator, Enqueue enqueue) noexcept {
   constexpr std::size_t kMost = 1024;  // inputs, outputs
   if (in.size() > kMost || out.size() > kMost) return {ONNXC_DEVICE_FAILED, "too many inputs or outputs"};
   std::size_t bytes = detail::Room::rounded(arena_bytes) + detail::Room::rounded(weights.size()) + 256;
@@ -71,6 +72,7 @@ static Status run_once(std::initializer_list<HostInput> in, std::initializer_lis
   memory.weights = on_device;
   memory.words = words;
   memory.host = host;
+  memory.allocator = allocator;
   if (const Status s = clear(stream, words, sizeof(unsigned))) return s;
   if (const Status s = to_device(stream, on_device, weights.data(), weights.size())) return s;
   std::size_t i = 0;

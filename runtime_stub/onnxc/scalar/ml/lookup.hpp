@@ -28,9 +28,7 @@ ONNXC_ANYWHERE uint64_t hash_of_key(K key) {
   }
 }
 
-ONNXC_BOTH bool is_same_key(onnxc_string a, onnxc_string b) {
-  return a.size == b.size && compare_bytes(a.data, b.data, a.size) == 0;
-}
+ONNXC_BOTH bool is_same_key(onnxc_string a, onnxc_string b) { return a.size == b.size && compare_bytes(a.data, b.data, a.size) == 0; }
 template <class K>
 ONNXC_BOTH bool is_same_key(K a, K b) {
   return a == b;

@@ -37,9 +37,6 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   if (compilation.target.gpu != nullptr) {
     if (options.profile || options.threads > 1 || options.huge_pages)
       throw Error(ErrorKind::Usage, "--profile, --threads and --huge-pages are for units of processors", "leave them out");
-    if (compilation.program.uses_heap)
-      throw Error(ErrorKind::Unsupported, "the model needs memory of the caller's allocator, which units for GPUs do not take yet",
-                  "compile it for a processor");
   }
   emit.weights = options.weights;
   emit.threads = options.threads;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/declarations.h"
 #include "codegen/names.h"
 #include "runtime_stub/onnxc/contract/device_memory.hpp"
 
@@ -108,9 +109,9 @@ std::string GpuUnit::declarations() const {
                     "  /// Takes memory and copies the weights. What went wrong is told in the words of CUDA: onnxc::describe.\n"
                     "  onnxc::Status open(const onnxc::DeviceOptions& options = {{}}) noexcept;\n"
                     "  /// Copies the inputs, computes, copies the outputs, and waits for them.\n"
-                    "  onnxc::Status run({}const Inputs& in, const Outputs& out) noexcept;\n"
+                    "  onnxc::Status run({}const Inputs& in, const Outputs& out{}) noexcept;\n"
                     "  /// Gives all memory back.\n  void close() noexcept;\n\n private:\n  void* session_ = nullptr;\n}};\n",
-                    can_capture ? ", and graphs of runs" : "", dims_parameter());
+                    can_capture ? ", and graphs of runs" : "", dims_parameter(), memory_parameter(program));
 }
 
 std::string GpuUnit::definitions(const std::string& image, const std::string& body) const {
@@ -153,7 +154,7 @@ std::string GpuUnit::sizes() const {
 
 std::string GpuUnit::session(const std::string& checks, const std::string& missing) const {
   const char* const dims = interface.dynamic() ? "dims, " : "";
-  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter());
+  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter()), memory = memory_parameter(program);
   std::string on_host, shapes;
   bool any_on_host = false, any_shape = false;
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
@@ -182,26 +183,26 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
   for (Dim s : interface.symbols) symbols += (symbols.empty() ? "" : ", ") + interface.symbol_names.at(s.name());
   text += fmt::format(
       "/// use(arguments) with what the caller gave, once it has been checked.\ntemplate <class Use>\n"
-      "onnxc::Status with_arguments({}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, {}}});\n"
+      "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, {}{}}});\n"
       "}}\n\n}}  // namespace\n\n",
-      parameters, checks + missing, interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
+      parameters, memory, checks + missing, interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
       pointers(interface.inputs, "in", false), pointers(interface.outputs, "out", true),
       any_shape ? fmt::format("  std::int64_t* const shapes[] = {{{}}};\n", shapes) : "", interface.dynamic() ? "symbols" : "nullptr",
-      any_shape ? "shapes" : "nullptr");
+      any_shape ? "shapes" : "nullptr", memory.empty() ? "" : ", &memory");
   text += fmt::format(
       "onnxc::Status Session::open(const onnxc::DeviceOptions& options) noexcept {{\n{3}  close();\n"
       "  auto* const session = new (std::nothrow) onnxc::gpu::Session(unit);\n  if (session == nullptr) return {{ONNXC_OUT_OF_MEMORY}};\n"
       "  session_ = session;\n  return session->open(options);\n}}\n\n"
-      "onnxc::Status Session::run({0}) noexcept {{\n"
+      "onnxc::Status Session::run({0}{4}) noexcept {{\n"
       "  if (session_ == nullptr) return {{ONNXC_DEVICE_FAILED, \"the session is not open\"}};\n"
-      "  return with_arguments({1}in, out, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
+      "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
       "    return static_cast<onnxc::gpu::Session*>(session_)->run(arguments);\n  }});\n}}\n\n"
       "void Session::close() noexcept {{\n  delete static_cast<onnxc::gpu::Session*>(session_);\n  session_ = nullptr;\n}}\n\n"
-      "onnxc::Status run({0}, std::span<std::byte> arena) noexcept {{\n"
-      "  return with_arguments({1}in, out, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
+      "onnxc::Status run({0}, std::span<std::byte> arena{4}) noexcept {{\n"
+      "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
       "    if (const auto status = onnxc::check_arena(arena, arena_bytes{2}, arena_alignment)) return status;\n"
       "    return onnxc::gpu::Session::run_once(unit, arguments, arena.data());\n  }});\n}}\n\n",
-      parameters, dims, interface.dynamic() ? "(dims)" : "", missing);
+      parameters, dims, interface.dynamic() ? "(dims)" : "", missing, memory, memory.empty() ? "" : ", memory");
   return text;
 }
 

@@ -4,16 +4,21 @@
 
 namespace onnxc {
 
-PerNode<Device> assign_devices(const Graph& graph, const Target& target, const LowerOptions& options) {
+DeviceAssignment assign_devices(const Graph& graph, const Target& target, const LowerOptions& options) {
   LowerOptions draft = options;
   draft.draft = true;
-  PerNode<Device> devices(graph.nodes.size(), Device::Gpu);
+  DeviceAssignment assignment{PerNode<Device>(graph.nodes.size(), Device::Gpu), {}};
   Lowerer lowerer(target, draft, nullptr);
-  lowerer.run(graph, devices);
+  lowerer.run(graph, assignment.devices);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (lowerer.refused_by_gpu().contains(&graph.nodes[i])) devices[static_cast<int>(i)] = Device::Cpu;
+    const auto refused = lowerer.refused_by_gpu().find(&graph.nodes[i]);
+    if (refused == lowerer.refused_by_gpu().end()) continue;
+    assignment.devices[static_cast<int>(i)] = Device::Cpu;
+    const std::vector<ValueId>& outputs = graph.nodes[i].outputs;
+    const std::string name_of_first = outputs.empty() || outputs[0] == kAbsent ? "" : graph[outputs[0]].name;
+    assignment.host_reasons.emplace(name_of_first, refused->second);
   }
-  return devices;
+  return assignment;
 }
 
 }  // namespace onnxc

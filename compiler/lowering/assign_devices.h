@@ -4,7 +4,12 @@
 
 namespace onnxc {
 
+struct DeviceAssignment {
+  PerNode<Device> devices;                          ///< of the graph's nodes
+  std::map<std::string, std::string> host_reasons;  ///< Program::host_reasons
+};
+
 /// The GPU for each node that it has kernels for, the processor for others. Found by lowering the graph once as if the GPU could do everything.
-PerNode<Device> assign_devices(const Graph& graph, const Target& target, const LowerOptions& options);
+DeviceAssignment assign_devices(const Graph& graph, const Target& target, const LowerOptions& options);
 
 }  // namespace onnxc

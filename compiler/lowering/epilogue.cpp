@@ -131,12 +131,15 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
 
 View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }
 
-void KernelQuery::apply_epilogue(View result) {
-  lowerer_.applies_epilogue_ = true;
-  if (node_.epilogue) apply_epilogue(result, result);
+View KernelQuery::before_epilogue(const View& y, ElementType element) {
+  if (!node_.epilogue || y.element == element) return y;
+  return {workspace("sums", element, storage_elements(y.extents, y.layout)), element, y.extents, y.layout};
 }
+
+void KernelQuery::apply_epilogue(View result) { apply_epilogue(result, result); }
 void KernelQuery::apply_epilogue(View result, View from) {
   lowerer_.applies_epilogue_ = true;
+  if (!node_.epilogue) return;
   std::vector<View> operands{std::move(from)};
   operands[0].pointer.writes = false;
   for (int i = 0; i < node_.epilogue_operands; ++i) {

@@ -68,16 +68,34 @@ PointerArg KernelQuery::workspace(const std::string& name, ElementType element, 
                                            .element = element,
                                            .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
-  lowerer_.scratch_.insert(b);
   return {b, true, 0, element};
 }
 
 PointerArg KernelQuery::thread_workspace(const std::string& name, ElementType element, Dim elements) {
+  if (lowerer_.device_ == Device::Gpu) return share_workspace(name, element, elements, INT64_MAX);
   if (threads() <= 1) return workspace(name, element, elements);
   constexpr int64_t kLine = 64;  // bytes
   const Dim stride = round_up(elements, kLine * 8 / held_bits(element));
   PointerArg room = workspace(name, element, stride * threads());
   room.thread_stride = stride;
+  return room;
+}
+
+PointerArg KernelQuery::share_workspace(const std::string& name, ElementType element, Dim elements, Dim pieces) {
+  if (lowerer_.device_ == Device::Cpu) return workspace(name, element, elements);
+  constexpr int64_t kLine = 128, kMostShares = 4096, kMostBytes = int64_t{32} << 20, kSharesOfAnySize = 128;
+  const int64_t bits = held_bits(element);
+  const Dim stride = round_up(elements, kLine * 8 / bits);
+  int64_t most = kSharesOfAnySize;
+  if (stride.is_constant()) most = std::clamp<int64_t>(kMostBytes / std::max<int64_t>(stride.value() * bits / 8, 1), 1, kMostShares);
+  Dim results = 0;
+  for (ValueId v : node_.outputs) {
+    if (v != kAbsent) results = max(results, element_count(graph_[v].type.extents));
+  }
+  const Dim shares = min(min(pieces, results), most);
+  PointerArg room = workspace(name, element, stride * shares);
+  room.thread_stride = stride;
+  lowerer_.shares_of_scratch_.emplace(room.buffer, shares);
   return room;
 }
 

@@ -64,7 +64,9 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
   Lowerer lowerer(target, options, choices);
   if (target.gpu == nullptr) return lowerer.run(graph);
-  Program program = lowerer.run(graph, assign_devices(graph, target, options));
+  DeviceAssignment assignment = assign_devices(graph, target, options);
+  Program program = lowerer.run(graph, assignment.devices);
+  program.host_reasons = std::move(assignment.host_reasons);
   ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
   return program;
 }

@@ -139,8 +139,8 @@ class Lowerer {
   bool applies_epilogue_ = false;  ///< the node being lowered has applied its epilogue
   std::map<const Node*, Device> devices_;
   std::map<const Node*, std::string> refused_by_gpu_;
-  std::set<BufferId> scratch_;                                                         ///< what steps have for themselves
-  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;             ///< of their bytes
+  std::map<BufferId, Dim> shares_of_scratch_;                               ///< for how many shares of a GPU's step there is some
+  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType, Device>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_pointers_;  ///< where a value that leaves its graph is to be written

@@ -138,6 +138,9 @@ class KernelQuery {
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
   /// The same, with this number of elements for each thread share of a step.
   PointerArg thread_workspace(const std::string& name, ElementType element, Dim elements);
+  /// Scratch memory of a reference kernel, which a processor runs in one piece: this number of elements for each share of a GPU's step,
+  /// which has at most `pieces` of them.
+  PointerArg share_workspace(const std::string& name, ElementType element, Dim elements, Dim pieces);
   /// States that output 0 is an image [n, c, h, w] and that a step of this node also writes the sums of its rows of
   /// pixels, [n, h, c].
   void keep_row_sums(PointerArg sums);
@@ -174,6 +177,8 @@ class KernelQuery {
   EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
   EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows
   EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
+  /// Where a kernel without an epilogue writes `element`s: `y`, or memory from which the node's epilogue makes y, if y has another type.
+  View before_epilogue(const View& y, ElementType element);
   /// For kernels without an epilogue: applies the node's epilogue in a loop of its own, in place.
   void apply_epilogue(View result);
   /// The same from sums that lie elsewhere, or have another type.

@@ -114,21 +114,38 @@ void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<
   }
 }
 
-/// Nodes in floats, those of one operator and reason together, the most frequent first.
-ordered_json describe_floats(const ordered_json& nodes) {
+/// Nodes with a reason, those of one operator and reason together, the most frequent first.
+ordered_json describe_groups(const ordered_json& nodes, const char* reason) {
   std::vector<ordered_json> groups;
   for (const ordered_json& node : nodes) {
-    if (!node.contains("in_floats")) continue;
-    auto group =
-        std::ranges::find_if(groups, [&](const ordered_json& g) { return g["op"] == node["op"] && g["reason"] == node["in_floats"]; });
+    if (!node.contains(reason)) continue;
+    auto group = std::ranges::find_if(groups, [&](const ordered_json& g) { return g["op"] == node["op"] && g["reason"] == node[reason]; });
     if (group == groups.end()) {
-      groups.push_back({{"op", node["op"]}, {"reason", node["in_floats"]}, {"nodes", ordered_json::array()}});
+      groups.push_back({{"op", node["op"]}, {"reason", node[reason]}, {"nodes", ordered_json::array()}});
       group = groups.end() - 1;
     }
     (*group)["nodes"].push_back({{"name", node["name"]}, {"output", node["outputs"][0]}});
   }
   std::ranges::stable_sort(groups, std::ranges::greater{}, [](const ordered_json& g) { return g["nodes"].size(); });
   return groups;
+}
+
+/// Of a program for a GPU: where steps and buffers are, and why nodes stay on the host.
+void describe_devices(const Program& program, ordered_json& steps, ordered_json& buffers, ordered_json& nodes) {
+  const std::vector<std::string> reasons = host_reasons_of_steps(program);
+  for_each_step(program.steps, [&](const Step& step, int number) {
+    const auto i = static_cast<std::size_t>(number);
+    if (const Call* const call = step.call(); call != nullptr && call->device == Device::Gpu) steps[i]["device"] = "gpu";
+    if (!reasons[i].empty()) steps[i].update({{"device", "host"}, {"on_host", reasons[i]}});
+  });
+  for (std::size_t id = 0; id < program.buffers.size(); ++id)
+    buffers[id]["device"] = program.buffers[id].device == Device::Gpu ? "gpu" : "host";
+  for (ordered_json& node : nodes) {
+    for (const ordered_json& number : node["steps"]) {
+      const std::string& reason = reasons[number.get<std::size_t>() - 1];
+      if (!reason.empty() && !node.contains("on_host")) node["on_host"] = reason;
+    }
+  }
 }
 
 }  // namespace
@@ -162,7 +179,7 @@ std::string label_of(const ordered_json& origin) {
   return name.empty() ? origin.at("output").get<std::string>() : name;
 }
 
-std::string text_of_floats(const ordered_json& group) {
+std::string text_of_group(const ordered_json& group) {
   constexpr std::size_t kMost = 3, kLongest = 60;
   const auto shortened = [](const std::string& name) {
     std::size_t end = kLongest;
@@ -192,8 +209,9 @@ ordered_json describe(const Described& described, const CompileOptions& options,
   }
   ordered_json nodes = ordered_json::array();
   describe_nodes(described.model, steps_of, c.float_reasons, nodes);
-  ordered_json floats = describe_floats(nodes);
+  ordered_json floats = describe_groups(nodes, "in_floats");
   for (BufferId id = 0; id < std::ssize(program.buffers); ++id) buffers.push_back(describe_buffer(program, id));
+  if (c.target.gpu != nullptr) describe_devices(program, steps, buffers, nodes);
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name},
                        {"from", w.from},
@@ -213,10 +231,11 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
+  ordered_json on_host = describe_groups(nodes, "on_host");
   return {{"target", full_name(c.target)},      {"machine", c.target.machine->name}, {"threads", options.threads},
           {"totals", describe_totals(program)}, {"arena", describe_arena(program)},  {"steps", std::move(steps)},
           {"buffers", std::move(buffers)},      {"weights", std::move(weights)},     {"nodes", std::move(nodes)},
-          {"floats", std::move(floats)},        {"choices", std::move(choices)}};
+          {"floats", std::move(floats)},        {"on_host", std::move(on_host)},     {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

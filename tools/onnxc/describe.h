@@ -37,8 +37,12 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///            that owns them; `steps` compute what remains of the node at run time; `in_floats`: why it is computed in floats although the
 ///            network is quantised, as the end of a sentence
 ///   floats:  [{op, reason, nodes: [{name, output}]}]: nodes with `in_floats`, those of one operator and reason together
+///   on_host: the same of nodes with `on_host`
 ///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow, predicted_ns}]}]: a narrow candidate is the
 ///            kernel before it with its weights in a narrower type; `predicted_ns` if --tune has replaced it by a measured time
+///
+/// Of a unit for a GPU, steps that compute and buffers have `device`, gpu or host, and `on_host` of steps and nodes is why the host computes
+/// them, as the end of a sentence.
 ///
 /// `variant`: a variant of the compilation, which is described instead of the general program.
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant = nullptr);
@@ -50,7 +54,7 @@ std::string line_of(const nlohmann::ordered_json& json);
 /// The label of an origin: its name, or that of its output if it has none.
 std::string label_of(const nlohmann::ordered_json& origin);
 
-/// A group of `floats` as a line for people: `Conv 'a', 'b': its weights are not constant`.
-std::string text_of_floats(const nlohmann::ordered_json& group);
+/// A group of `floats` or `on_host` as a line for people: `Conv 'a', 'b': its weights are not constant`.
+std::string text_of_group(const nlohmann::ordered_json& group);
 
 }  // namespace onnxc

@@ -43,6 +43,8 @@ class Explanation {
         fmt::print("  floats    {}: {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))),
                    one_line(reason->second));
     }
+    if (step.contains("on_host")) fmt::print("  device    the host: {}\n", one_line(text(step.at("on_host"))));
+    else if (step.contains("device")) fmt::print("  device    the GPU\n");
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
     const bool calls_kernel = !step.at("writes").empty() && step.at("label") != "if" && step.at("label") != "loop";
@@ -66,6 +68,7 @@ class Explanation {
     for (const ordered_json& output : node.at("outputs")) outputs.push_back(text(output));
     fmt::print("{}: ", node_text(text(node.at("op")), text(node.at("name")), fmt::format("{}", fmt::join(outputs, ", "))));
     if (node.contains("in_floats")) fmt::print("in floats, as {}; ", one_line(text(node.at("in_floats"))));
+    if (node.contains("on_host")) fmt::print("on the host, as {}; ", one_line(text(node.at("on_host"))));
     const auto& steps = node.at("steps");
     if (steps.empty()) fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
     else if (steps.size() == 1) fmt::print("step {}\n", text(steps[0]));
@@ -82,8 +85,10 @@ class Explanation {
       fmt::print("  ");
       print_node(node);
     }
+    if (!all_.at("on_host").empty()) fmt::print("{}\n", styled(Style::Bold, "on the host, although the unit is for a GPU"));
+    for (const ordered_json& group : all_.at("on_host")) fmt::print("  {}\n", text_of_group(group));
     if (!all_.at("floats").empty()) fmt::print("{}\n", styled(Style::Bold, "in floats, although the network is quantised"));
-    for (const ordered_json& group : all_.at("floats")) fmt::print("  {}\n", text_of_floats(group));
+    for (const ordered_json& group : all_.at("floats")) fmt::print("  {}\n", text_of_group(group));
   }
 
   /// Prints what `which` names. Returns false if it names nothing.
@@ -201,6 +206,16 @@ int explain_command(const std::filesystem::path& model, const std::string& which
                 closest.empty() ? fmt::format("steps are 1 to {}", description.at("steps").size()) : closest);
   }
   return 0;
+}
+
+void print_devices(const Program& program) {
+  const std::vector<std::string> reasons = host_reasons_of_steps(program);
+  for_each_step(program.steps, [&](const Step& step, int number) {
+    const std::string& reason = reasons[static_cast<std::size_t>(number)];
+    const Call* const call = step.call();
+    if (!reason.empty()) fmt::print("{}\n    on the host: {}\n", one_line(step.what), one_line(reason));
+    else if (call != nullptr && call->device == Device::Gpu) fmt::print("{}\n    on the GPU\n", one_line(step.what));
+  });
 }
 
 void print_choices(const std::vector<Choice>& choices) {

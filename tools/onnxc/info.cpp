@@ -31,7 +31,7 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
 struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
-  ordered_json arena{}, layers{}, floats{};
+  ordered_json arena{}, layers{}, floats{}, on_host{};
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
 };
 
@@ -65,6 +65,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             description.at("arena"),
             layers_of(description),
             description.at("floats"),
+            description.at("on_host"),
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
@@ -145,7 +146,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries, arena, layers, floats, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, floats, on_host, packed_weight_bytes, saved_weight_bytes] =
+      look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -179,6 +181,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
     all["floats"] = floats;
+    all["on_host"] = on_host;
   } else {
     all["not_compiled"] = obstacle;
   }
@@ -200,7 +203,9 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     print_arena(arena);
     print_mixing(layers);
     for (const ordered_json& group : floats)
-      fmt::print("  {:<10}  {}\n", &group == &floats.front() ? "in floats" : "", text_of_floats(group));
+      fmt::print("  {:<10}  {}\n", &group == &floats.front() ? "in floats" : "", text_of_group(group));
+    for (const ordered_json& group : on_host)
+      fmt::print("  {:<10}  {}\n", &group == &on_host.front() ? "on the host" : "", text_of_group(group));
   } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());

@@ -281,8 +281,8 @@ const char* prologue_name(const Node& node, const char* none) {
 
 }  // namespace
 
-void lower_scalar_reduce(KernelQuery& l) {
-  const View x = l.in_any(0), y = l.out(0);
+void lower_scalar_reduce(KernelQuery& l, ElementType sums) {
+  const View x = l.in_any(0), y = l.out(0), s = l.before_epilogue(y, sums);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
   const DimList indicators =
@@ -302,13 +302,14 @@ void lower_scalar_reduce(KernelQuery& l) {
   l.call("scalar_reduce")
       .template_arg(RuntimeName{fmt::format("scalar::{}", combine_name(l.node()))})
       .template_arg(RuntimeName{fmt::format("scalar::{}", prologue_name(l.node(), "Same"))})
-      .pointer(y)
+      .pointer(s)
       .pointer(x)
       .dims(kept)
       .dims(kept_strides)
       .dims(reduced)
       .dims(reduced_strides)
       .emit();
+  l.apply_epilogue(y, s);
 }
 
 namespace {
@@ -360,8 +361,7 @@ namespace {
 void lower_reduce(KernelQuery& l) {
   if (l.optimise() && reduced_axes(l.graph(), l.node()) && l.type(0).element == ElementType::F32)
     return lower_in_passes(l, {"reduce_last", "reduce_middle"});
-  lower_scalar_reduce(l);
-  l.apply_epilogue(l.result());
+  lower_scalar_reduce(l, l.output_type(0).element);
 }
 
 bool is_fast(const Graph& graph, const Node& node) { return graph[node.input(0)].type.element == ElementType::F32; }

@@ -18,8 +18,8 @@ struct ReductionWalk {
 };
 /// Of input 0 along the axes of input 1, if there is one.
 ReductionWalk reduction_walk(const Evaluation& e);
-/// scalar::reduce for any type, and axes that only a run may know.
-void lower_scalar_reduce(KernelQuery& l);
+/// scalar::reduce for any type, and axes that only a run may know, and the node's epilogue.
+void lower_scalar_reduce(KernelQuery& l, ElementType sums);
 
 /// The kernels that reduce f32 in passes over memory, one along each run of axes.
 struct PassKernels {

@@ -16,7 +16,8 @@ struct Types {
   const char* kind;
   double words;
 };
-constexpr Types kFloats{ElementType::F32, ElementType::F32, "gpu::ThreeTf32", 1.0}, kBytes{ElementType::I8, ElementType::I32, "gpu::U8S8", 1.0 / 3};
+constexpr Types kFloats{ElementType::F32, ElementType::F32, "gpu::ThreeTf32", 1.0},
+    kBytes{ElementType::I8, ElementType::I32, "gpu::U8S8", 1.0 / 3};
 
 /// Weights [cout][channels][taps] as [cout][taps][row], with zeros behind the channels.
 template <class T>
@@ -71,8 +72,8 @@ View pixels_of_result(KernelQuery& l) {
 
 /// States a kernel from pixels to pixels. `begin(step)` adds template arguments; `w()` gives the weights.
 template <class Begin, class Weights>
-void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, const char* row, double macs, const GpuTilePlan& plan, Begin begin,
-                     Weights w) {
+void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, const char* row, double macs, const GpuTilePlan& plan,
+                     Begin begin, Weights w) {
   const double in = static_cast<double>(ConvCall::likely(c.n) * ConvCall::likely(c.h) * ConvCall::likely(c.w) * c.cin);
   const double values = in + c.likely_pixels * static_cast<double>(c.cout) + static_cast<double>(c.cout * (c.cin / c.group) * c.taps());
   l.consider(row, macs, static_cast<double>(gpu_bytes(types.weights)) * values, [&l, c, types, row, plan, begin, w] {

@@ -99,7 +99,8 @@ std::optional<Product> product_of(KernelQuery& l, ElementType left, ElementType 
 RowsOfK right_side(KernelQuery& l, const Product& product) {
   const auto& [b, batch, n, k] = std::tie(product.matrices.b, product.matrices.batch, product.matrices.n, product.matrices.k);
   const Dim count = element_count({b.begin(), b.end() - 2});
-  if (!product.is_constant) return rows_of_k(l, "right", l.in(1), {.count = count, .rows = n, .k = k, .step = n * k, .from_row = 1, .from_k = n});
+  if (!product.is_constant)
+    return rows_of_k(l, "right", l.in(1), {.count = count, .rows = n, .k = k, .step = n * k, .from_row = 1, .from_k = n});
   const std::string& name = l.graph()[l.node().input(1)].name;
   const int64_t z = count.value(), cols = n.value(), depth = l.extents(1)[b.size() - 2].value(),
                 row = contract::gpu::row_of(depth, gpu_bytes(product.right));
@@ -116,14 +117,19 @@ void consider_product(KernelQuery& l, const Product& product, const char* row, d
   l.consider(row, macs, product.bytes(), [&l, product, row, plan, bias_input, begin] {
     const MatrixProduct& p = product.matrices;
     const Dim count = element_count({p.a.begin(), p.a.end() - 2});
-    const RowsOfK a = rows_of_k(l, "left", l.in(0), {.count = count, .rows = p.m, .k = p.k, .step = p.m * p.k, .from_row = p.k, .from_k = 1});
+    const RowsOfK a =
+        rows_of_k(l, "left", l.in(0), {.count = count, .rows = p.m, .k = p.k, .step = p.m * p.k, .from_row = p.k, .from_k = 1});
     const RowsOfK b = right_side(l, product);
     const View y = l.out(0);
     StepBuilder step = l.call(row);
     begin(step);
     step.pointer(y).pointer(a.data).pointer(b.data);
-    NamedArgs params{{"m", dim_arg(p.m)},           {"n", dim_arg(p.n)},           {"k", dim_arg(p.k)},
-                     {"a_stride", dim_arg(a.stride)}, {"b_stride", dim_arg(b.stride)}, {"y_stride", dim_arg(p.n)}};
+    NamedArgs params{{"m", dim_arg(p.m)},
+                     {"n", dim_arg(p.n)},
+                     {"k", dim_arg(p.k)},
+                     {"a_stride", dim_arg(a.stride)},
+                     {"b_stride", dim_arg(b.stride)},
+                     {"y_stride", dim_arg(p.n)}};
     add_stack(params, product.stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
     add_splits(l, step, plan, product.sums, params);
     const std::optional<PointerArg> bias = bias_input && l.has(*bias_input) ? std::optional(l.in(*bias_input).pointer) : std::nullopt;
@@ -166,9 +172,8 @@ bool lower_gpu_byte_matmul(KernelQuery& l) {
   const auto product = product_of(l, ElementType::U8, ElementType::I8, ElementType::I32);
   if (!product) return false;
   const GpuTilePlan plan = plan_for(l, *product);
-  consider_product(l, *product, "gpu_gemm", plan.macs / 3, plan, 2, [plan](StepBuilder& step) {
-    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::U8S8"});
-  });
+  consider_product(l, *product, "gpu_gemm", plan.macs / 3, plan, 2,
+                   [plan](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::U8S8"}); });
   return true;
 }
 

@@ -29,7 +29,8 @@ std::string GpuTile::type() const { return fmt::format("gpu::Tile<{}, {}, {}, {}
 GpuTilePlan plan_gpu_product(const Gpu& gpu, const GpuProductSize& size) {
   GpuTilePlan best;
   for (const GpuTile& tile : kTiles) {
-    const double tiles = std::ceil(size.m / tile.rows) * std::ceil(size.n / tile.cols) * size.matrices, stages = std::ceil(size.words / kStage);
+    const double tiles = std::ceil(size.m / tile.rows) * std::ceil(size.n / tile.cols) * size.matrices,
+                 stages = std::ceil(size.words / kStage);
     for (int64_t splits = 1; splits <= 16 && (splits == 1 || (size.may_split && static_cast<double>(splits) * 4 <= stages)); splits *= 2) {
       const double blocks = tiles * static_cast<double>(splits), of_one = std::ceil(blocks / gpu.multiprocessors);
       const double depth = std::ceil(stages / static_cast<double>(splits)) * kStage;

@@ -47,6 +47,8 @@ function overview() {
           unknown ? 'The others depend on dimensions' : 'Sum over all steps, on one thread'));
   const floats = data.floats.reduce((sum, group) => sum + group.nodes.length, 0);
   if (floats) cards.push(card('nodes in floats', String(floats), 'although the network is quantised; the reasons are under Floats'));
+  const onHost = data.on_host?.reduce((sum, group) => sum + group.nodes.length, 0);
+  if (onHost) cards.push(card('nodes on the host', String(onHost), 'although the unit is for a GPU; a click on a node tells why'));
   if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
   return cards;
 }

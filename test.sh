@@ -124,6 +124,7 @@ beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
+beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3

@@ -174,7 +174,7 @@ class Emitter {
       if (!program.exprs.empty()) headers.insert("fn.hpp");
       if (program.uses_heap) headers.insert("heap.hpp");
     });
-    if (profile_) headers.insert("profile.hpp");
+    if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
     if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
@@ -243,7 +243,7 @@ class Emitter {
     return all;
   }
 
-  GpuUnit gpu_unit() const { return {interface_, program_, device_weights_.image->size(), can_capture(program_, variants_)}; }
+  GpuUnit gpu_unit() const { return {interface_, program_, device_weights_.image->size(), !profile_ && can_capture(program_, variants_)}; }
 
   static std::string missing(const WeightsText& weights) {
     return weights.missing.empty() ? "" : fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);

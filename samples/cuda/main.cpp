@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   std::sort(microseconds.begin(), microseconds.end());
 
   const auto answer = std::max_element(scores.begin(), scores.end()) - scores.begin();
-  std::printf("the model says: %td; a run takes %.0f us (median of %zu)\n", answer, microseconds[microseconds.size() / 2], microseconds.size());
+  std::printf("the model says: %td; a run takes %.0f us (median of %zu)\n", answer, microseconds[microseconds.size() / 2],
+              microseconds.size());
   std::printf("on the GPU: %zu bytes of weights, %zu of arena; one graph: %s\n", digits::device_weights_bytes, digits::device_arena_bytes,
               digits::can_capture ? "yes" : "no");
   if (argc < 3) return 0;

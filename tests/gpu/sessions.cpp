@@ -2,8 +2,8 @@
 // of a run that has a session of its own; so do two of them at once, and work that the caller enqueues. What goes wrong is told.
 //
 //   sessions.cpp and the unit, compiled together, with -DMODEL=churn_model
-#include <onnxc/gpu/device.hpp>
 #include <onnxc/model.h>
+#include <onnxc/gpu/device.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -29,10 +29,19 @@ void require(bool holds, const char* what, const char* more = "") {
 constexpr int32_t kString = 8;
 std::size_t element_bytes(int32_t type) {
   switch (type) {
-    case 2: case 3: case 9: return 1;              // u8, s8, bool
-    case 4: case 5: case 10: case 16: return 2;    // u16, s16, f16, bf16
-    case 1: case 6: case 12: return 4;             // f32, s32, u32
-    case 7: case 11: case 13: return 8;            // s64, f64, u64
+    case 2:
+    case 3:
+    case 9: return 1;  // u8, s8, bool
+    case 4:
+    case 5:
+    case 10:
+    case 16: return 2;  // u16, s16, f16, bf16
+    case 1:
+    case 6:
+    case 12: return 4;  // f32, s32, u32
+    case 7:
+    case 11:
+    case 13: return 8;  // s64, f64, u64
     case kString: return sizeof(onnxc_string);
     default: require(false, "a type that this test knows"); return 0;
   }
@@ -84,8 +93,9 @@ struct Data {
     for (auto& bytes : outputs) output_pointers.push_back(bytes.data());
     for (auto& shape : shapes) shape_pointers.push_back(shape.data());
     arena.reset(static_cast<std::byte*>(::operator new[](arena_bytes + 64)));
-    call = {symbols.data(), input_pointers.data(), output_pointers.data(), shape_pointers.data(), arena.get(), arena_bytes, nullptr, nullptr,
-            message, sizeof(message)};
+    call = {
+        symbols.data(), input_pointers.data(), output_pointers.data(), shape_pointers.data(), arena.get(), arena_bytes, nullptr, nullptr,
+        message,        sizeof(message)};
     call.arena = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(arena.get()) + 63) / 64 * 64);
   }
 
@@ -97,8 +107,10 @@ struct Data {
       const double d = static_cast<double>(f);
       const int64_t integer = seed >> 31;
       const onnxc_string text{"ab" + integer, 1};
-      const void* const from = type == 1 ? static_cast<const void*>(&f) : type == 11 ? static_cast<const void*>(&d)
-                               : type == kString ? static_cast<const void*>(&text) : &integer;
+      const void* const from = type == 1         ? static_cast<const void*>(&f)
+                               : type == 11      ? static_cast<const void*>(&d)
+                               : type == kString ? static_cast<const void*>(&text)
+                                                 : &integer;
       std::memcpy(bytes.data() + i * element_bytes(type), from, element_bytes(type));
     }
     return bytes;
@@ -177,8 +189,18 @@ std::string enqueued(Data& data) {
   }
   std::vector<std::byte> host_arena(model.arena_bytes(data.symbols.data()) + 64);
   void* const host = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(host_arena.data()) + 63) / 64 * 64);
-  const onnxc_device_call call{sizeof(call), data.symbols.data(), inputs.data(), outputs.data(), data.shape_pointers.data(), all[0], all[1],
-                               static_cast<uint32_t*>(all[2]), host, stream, data.message, sizeof(data.message)};
+  const onnxc_device_call call{sizeof(call),
+                               data.symbols.data(),
+                               inputs.data(),
+                               outputs.data(),
+                               data.shape_pointers.data(),
+                               all[0],
+                               all[1],
+                               static_cast<uint32_t*>(all[2]),
+                               host,
+                               stream,
+                               data.message,
+                               sizeof(data.message)};
   Graph graph;
   if (model.can_capture != 0) require(!graph.begin(stream), "a graph of the caller's");
   require(model.enqueue(&call) == 0, "work is enqueued", data.message);
@@ -208,7 +230,8 @@ void check_failures() {
   const onnxc_device_options second{sizeof(second), 1, 0, nullptr};
   require(model.open(&second, &session, nullptr, 0) == ONNXC_DEVICE_FAILED && session == nullptr, "a second GPU is not there");
   settings().memory_bytes = 0;
-  require(model.open(nullptr, &session, message, sizeof(message)) == ONNXC_OUT_OF_MEMORY && session == nullptr, "too little memory is told");
+  require(model.open(nullptr, &session, message, sizeof(message)) == ONNXC_OUT_OF_MEMORY && session == nullptr,
+          "too little memory is told");
   require(std::strcmp(message, "out of memory: memory of the emulated GPU") == 0, "the message says whose", message);
   settings() = before;
   require(model.open(nullptr, nullptr, nullptr, 0) == ONNXC_NULL_POINTER, "a session needs a place");

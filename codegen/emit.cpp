@@ -174,7 +174,7 @@ class Emitter {
       if (!program.exprs.empty()) headers.insert("fn.hpp");
       if (program.uses_heap) headers.insert("heap.hpp");
     });
-    if (profile_) headers.insert("profile.hpp");
+    if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
     if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
@@ -244,7 +244,7 @@ class Emitter {
   }
 
   GpuUnit gpu_unit() const {
-    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_), can_capture(program_, variants_)};
+    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_), !profile_ && can_capture(program_, variants_)};
   }
 
   static std::string missing(const WeightsText& weights) {

@@ -11,9 +11,6 @@
 namespace onnxc {
 namespace {
 
-/// Strings, for example, stay on the host.
-bool is_on_device(const Member& m) { return m.is_span() && m.buffer->device == Device::Gpu; }
-
 /// The struct `name` with a pointer for each member of `list` that is on the device.
 std::string device_members(const char* name, const std::vector<Member>& list, bool output) {
   std::string text = fmt::format("struct {} {{\n", name);
@@ -55,6 +52,8 @@ bool needs_host(const Step& step) {
 }
 
 }  // namespace
+
+bool is_on_device(const Member& member) { return member.is_span() && member.buffer->device == Device::Gpu; }
 
 void DeviceWeights::add(const Weights& weights) {
   if (!offsets.emplace(weights.name, image->size()).second) return;

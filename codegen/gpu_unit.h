@@ -12,6 +12,9 @@
 
 namespace onnxc {
 
+/// Whether an input or output lies on the GPU. Strings, for example, stay on the host.
+bool is_on_device(const Member& member);
+
 /// The constants that a GPU reads, one after the other, each with contract::device_room bytes.
 struct DeviceWeights {
   static constexpr const char* kName = "device_weights";

@@ -93,7 +93,8 @@ inline constexpr std::string_view kGpuUnitNames[] = {"gpu",
                                                      "unit_sizes",
                                                      "enqueue_unit",
                                                      "on_host",
-                                                     "with_arguments"};
+                                                     "with_arguments",
+                                                     "step_times"};
 
 /// `text` as one line for a `//` comment, or for the inside of a /* */ comment: valid UTF-8 without control
 /// characters, marks that reorder or hide text, line continuations, trigraphs or ends of comments. Replaced

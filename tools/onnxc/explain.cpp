@@ -44,7 +44,7 @@ class Explanation {
                    one_line(reason->second));
     }
     if (step.contains("on_host")) fmt::print("  device    the host: {}\n", one_line(text(step.at("on_host"))));
-    else if (step.contains("device")) fmt::print("  device    the GPU\n");
+    else if (all_.contains("device_arena")) fmt::print("  device    {}\n", device_of(step));
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
     const bool calls_kernel = !step.at("writes").empty() && step.at("label") != "if" && step.at("label") != "loop";
@@ -119,6 +119,12 @@ class Explanation {
   }
 
  private:
+  static const char* device_of(const ordered_json& step) {
+    if (step.at("label") == "to_host") return "the GPU, which copies to the host";
+    if (step.at("label") == "to_device") return "the host, which copies to the GPU";
+    return step.at("device") == "gpu" ? "the GPU" : "the host";
+  }
+
   /// Finds the step of a choice's winner: of the steps that compute its value, the one that calls the kernel.
   void find_step_of(const ordered_json& choice) {
     const ordered_json& winner = choice.at("candidates").at(choice.at("winner").get<std::size_t>()).at("kernel");
@@ -173,7 +179,7 @@ class Explanation {
 
   std::string buffer_text(std::size_t id) const {
     const ordered_json& buffer = all_.at("buffers").at(id);
-    std::string where = text(buffer.at("place"));
+    std::string where = (buffer.at("device") == "gpu" ? "GPU's " : "") + text(buffer.at("place"));
     if (buffer.contains("parent"))
       where = fmt::format("inside of '{}' from byte {} on",
                           line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));

@@ -58,8 +58,15 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("--target", target_, "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
+  app.add_option("--target", target_,
+                 "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++); cuda-sm80 or cuda-sm90, "
+                 "alone or with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
       ->capture_default_str();
+  app.add_option(
+         "--on", on_,
+         "Where a unit for a GPU that is built at once runs: gpu or emulator. By default on a GPU if there is one and nvcc, else in "
+         "the emulator")
+      ->check(CLI::IsMember({"gpu", "emulator"}));
   app.add_option(
       "--dim", dims_,
       "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
@@ -152,6 +159,7 @@ CompileOptions ModelOptions::options_for(const std::filesystem::path& model, Com
 
 CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
+  rest.runs_in = on_ == "gpu" ? RunsIn::Gpu : on_ == "emulator" ? RunsIn::Emulator : RunsIn::Either;
   rest.weights = weights_;
   rest.huge_pages = huge_pages_;
   rest.subnormals = subnormals_ == "keep" ? Subnormals::Keep : Subnormals::Flush;

@@ -68,8 +68,9 @@ function bufferText(id) {
   const b = data.buffers[id];
   const root = b.parent === undefined ? b : data.buffers[b.parent];
   const at = b.parent !== undefined ? `in '${root.name}' at ${b.offset}` : b.place === 'arena' && known(b.offset) ? `arena at ${b.offset}` : b.place;
+  const where = data.device_arena ? (b.device === 'gpu' ? ' on the GPU' : ' on the host') : '';
   const life = root.first === undefined ? '' : `, steps ${root.first + 1} to ${root.last}`;
-  return `${b.name}: ${b.type}, ${bytes(b.bytes)}, ${at}${life}`;
+  return `${b.name}: ${b.type}, ${bytes(b.bytes)}, ${at}${where}${life}`;
 }
 
 function stepDetails(step) {
@@ -80,7 +81,7 @@ function stepDetails(step) {
   const choice = data.choices.find(one => one.value === step.value && one.candidates[one.winner]?.kernel === step.label);
   return [
     element('h2', {}, `Step ${step.number}: ${step.label}`), element('div', {class: 'faint'}, short(step.what, 800)), facts([
-      ['value', step.value], ['device', step.device && (step.device === 'gpu' ? 'the GPU' : `the host: ${step.on_host}`)], ['multiply-adds', step.macs ? count(step.macs) : ''], ['bytes moved', step.bytes ? bytes(step.bytes) : ''],
+      ['value', step.value], ['device', data.device_arena ? (step.device === 'gpu' ? 'the GPU' : step.on_host ? `the host: ${step.on_host}` : 'the host') : ''], ['multiply-adds', step.macs ? count(step.macs) : ''], ['bytes moved', step.bytes ? bytes(step.bytes) : ''],
       ['weights', step.weight_bytes ? bytes(step.weight_bytes) : ''],
       ['predicted', step.cost_ns ? `${duration(step.cost_ns)}, ${percent(step.cost_ns / total)} of all` : ''],
       ['measured', time === undefined ? '' : duration(time) + (calls > 1 ? ` a call, ${calls} calls` : '')],

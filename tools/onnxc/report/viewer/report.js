@@ -15,7 +15,7 @@ tabs([
 ]);
 
 function overview() {
-  const {arena, totals} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
+  const {arena, totals, device_arena: deviceArena, transfers} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
   const unknown = data.steps.filter(step => !step.cost_ns && !(known(step.macs) && known(step.bytes))).length;
   const cards = [
     card('opsets', opsets),
@@ -36,6 +36,12 @@ function overview() {
             `arena at ${Object.entries(dims).map(([name, extent]) => `${name} = ${extent}`).join(', ')}, ${proved ? 'proved minimal' : `${percent((size - bound) / (bound || 1))} above the bound`}`,
             bytes(size), `${size} bytes; lower bound ${bound}`),
         card('intermediates together', bytes(arena.likely.unshared_bytes), `${arena.likely.unshared_bytes} bytes without sharing; at any sizes ${arena.unshared_bytes}`));
+  }
+  if (deviceArena) {
+    const size = deviceArena.bytes ?? deviceArena.likely.bytes, onHost = data.steps.filter(step => step.device === 'host' && step.writes.length).length;
+    cards.push(
+        card('arena on the GPU', bytes(size), `${size} bytes${deviceArena.likely ? ' at likely sizes' : ''}`),
+        card('steps on the host', String(onHost), `copies to the host: ${transfers.to_host}, to the GPU: ${transfers.to_gpu}`));
   }
   cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`));
   if (totals.weight_bytes_saved)

@@ -31,7 +31,7 @@ struct ExactSum<T> {
 };
 
 ONNXC_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
-ONNXC_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+ONNXC_DEVICE double multiply_add(double a, double b, double c) { return ::fma(a, b, c); }
 ONNXC_DEVICE int32_t multiply_add(int32_t a, int32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) + static_cast<uint32_t>(c));
 }

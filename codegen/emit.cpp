@@ -244,7 +244,8 @@ class Emitter {
   }
 
   GpuUnit gpu_unit() const {
-    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_), !profile_ && can_capture(program_, variants_)};
+    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_),
+            !profile_ && can_capture(program_, variants_)};
   }
 
   static std::string missing(const WeightsText& weights) {

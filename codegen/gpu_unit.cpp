@@ -153,7 +153,8 @@ std::string GpuUnit::sizes() const {
 
 std::string GpuUnit::session(const std::string& checks, const std::string& missing) const {
   const char* const dims = interface.dynamic() ? "dims, " : "";
-  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter()), memory = memory_parameter(program);
+  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter()),
+                    memory = memory_parameter(program);
   std::string on_host, shapes;
   bool any_on_host = false, any_shape = false;
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
@@ -182,7 +183,8 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
   for (Dim s : interface.symbols) symbols += (symbols.empty() ? "" : ", ") + interface.symbol_names.at(s.name());
   text += fmt::format(
       "/// use(arguments) with what the caller gave, once it has been checked.\ntemplate <class Use>\n"
-      "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, {}{}}});\n"
+      "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, "
+      "{}{}}});\n"
       "}}\n\n}}  // namespace\n\n",
       parameters, memory, checks + missing, interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
       pointers(interface.inputs, "in", false), pointers(interface.outputs, "out", true),

@@ -96,6 +96,24 @@ struct Arena {
   int64_t alignment = 64;
 };
 
+/// What it costs to run nodes where they run, predicted, in nanoseconds.
+struct DeviceCosts {
+  struct OfNode {
+    std::string node;  ///< `MatMul 'name'`
+    Device device;
+    double host_ns, gpu_ns;  ///< infinite where there is no kernel
+  };
+  struct Transfer {
+    std::string value;
+    Device to;
+    double ns;
+  };
+  double chosen_ns = 0;            ///< of all nodes and transfers
+  double host_ns = 0, gpu_ns = 0;  ///< the same with all on the host, and with all that can be on the GPU
+  std::vector<OfNode> nodes{};
+  std::vector<Transfer> transfers{};
+};
+
 struct Program {
   std::string name;
   std::vector<Buffer> buffers;
@@ -111,6 +129,7 @@ struct Program {
   bool uses_heap = false;  ///< it needs an allocator
   /// Of a program for a GPU: why nodes stay on the host, as the end of a sentence, by the names of their first outputs (Step::value).
   std::map<std::string, std::string> host_reasons{};
+  std::optional<DeviceCosts> device_costs{};  ///< of a program for a GPU, where costs decided between devices
   /// What the unit needs beside onnxc's runtime: headers as in `#include`, with quotes or brackets, and names of
   /// libraries (`jpeg`) in the order of the linker's command line.
   std::vector<std::string> includes, libraries;

@@ -50,9 +50,10 @@ std::optional<PointerArg> KernelQuery::draft(const std::string& from, const Pack
 }
 KnownStorages* KernelQuery::known_storages() const { return lowerer_.options_.storages.get(); }
 NarrowWeights KernelQuery::narrow_weights() const { return lowerer_.options_.narrow_weights; }
+Math KernelQuery::math() const { return lowerer_.options_.math; }
 bool KernelQuery::may_mix() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return lowerer_.options_.math == Math::Default && may(node_) &&
+  return lowerer_.options_.math != Math::Strict && may(node_) &&
          std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
@@ -246,7 +247,7 @@ void KernelQuery::build_cheapest() {
   if (!note.empty()) step->what += ", " + note;
 }
 
-const char* name(Math math) { return math == Math::Strict ? "strict" : "default"; }
+const char* name(Math math) { return math == Math::Strict ? "strict" : math == Math::Fast ? "fast" : "default"; }
 const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
 
 }  // namespace onnxc

@@ -329,8 +329,8 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
     if (node.is_map() || all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
       std::vector<const Node*> nodes = island.match(around, node, target_);
-      const auto on_gpu = [&](const Node* n) { return device_of(*n) == Device::Gpu; };
-      if (nodes.empty() || on_gpu(&node) || std::ranges::any_of(nodes, on_gpu)) continue;
+      const auto elsewhere = [&](const Node* n) { return device_of(*n) != island.device; };
+      if (nodes.empty() || elsewhere(&node) || std::ranges::any_of(nodes, elsewhere)) continue;
       all.insert(nodes.begin(), nodes.end());
       absorbed_[&node] = {&island, std::move(nodes)};
       break;

@@ -30,6 +30,12 @@ class Lowerer {
 
   /// `devices`: of the graph's nodes; empty: the processor.
   Program run(const Graph& graph, const PerNode<Device>& devices = {});
+  /// After a run: the last node of each group that one kernel computes, and the others.
+  std::map<const Node*, std::vector<const Node*>> islands() const {
+    std::map<const Node*, std::vector<const Node*>> all;
+    for (const auto& [last, absorbed] : absorbed_) all.emplace(last, absorbed.nodes);
+    return all;
+  }
   /// After a run: why nodes that were to run on a GPU cannot.
   const std::map<const Node*, std::string>& refused_by_gpu() const { return refused_by_gpu_; }
 

@@ -50,7 +50,9 @@ enum class Math {
   /// Each element of a product is within the error bound of a sum of products: no kernel mixes values.
   Strict,
   /// Kernels may mix values if no reader of their results magnifies the errors.
-  Default
+  Default,
+  /// On a GPU operands of f32 products are rounded to 11 bits. Elsewhere as Default.
+  Fast
 };
 /// The name in --math.
 const char* name(Math math);
@@ -78,6 +80,7 @@ class KernelQuery {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;    ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
+  Math math() const;
   bool may_mix() const;                   ///< kernels that mix values (Kernel::mixes) are allowed
   KnownStorages* known_storages() const;  ///< may be null
   bool weights_stream() const;            ///< the weights are too large to stay in L2 from one run to the next

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -214,6 +215,18 @@ int explain_command(const std::filesystem::path& model, const std::string& which
   return 0;
 }
 
+void print_device_costs(const DeviceCosts& costs) {
+  const auto us = [](double ns) { return std::isinf(ns) ? std::string("no kernel") : fmt::format("{:.2f} us", ns / 1e3); };
+  fmt::print("{}\n  {:>14} {:>14}\n", styled(Style::Bold, "nodes, predicted"), "on the host", "on the GPU");
+  for (const DeviceCosts::OfNode& node : costs.nodes)
+    fmt::print("  {:>13}{} {:>13}{} {}\n", us(node.host_ns), node.device == Device::Cpu ? "*" : " ", us(node.gpu_ns),
+               node.device == Device::Gpu ? "*" : " ", one_line(node.node));
+  for (const DeviceCosts::Transfer& t : costs.transfers)
+    fmt::print("  {:>28}  '{}' to the {}\n", us(t.ns), one_line(t.value), t.to == Device::Gpu ? "GPU" : "host");
+  fmt::print("  {} as chosen (*); {} all on the host; {} all that can be on the GPU\n", us(costs.chosen_ns), us(costs.host_ns),
+             us(costs.gpu_ns));
+}
+
 void print_devices(const Program& program) {
   const std::vector<std::string> reasons = host_reasons_of_steps(program);
   for_each_step(program.steps, [&](const Step& step, int number) {
@@ -222,6 +235,7 @@ void print_devices(const Program& program) {
     if (!reason.empty()) fmt::print("{}\n    on the host: {}\n", one_line(step.what), one_line(reason));
     else if (call != nullptr && call->device == Device::Gpu) fmt::print("{}\n    on the GPU\n", one_line(step.what));
   });
+  if (program.device_costs) print_device_costs(*program.device_costs);
 }
 
 void print_choices(const std::vector<Choice>& choices) {

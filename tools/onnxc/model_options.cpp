@@ -84,10 +84,19 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1.0, 100.0));
   app.add_option("--math", math_,
                  "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing "
-                 "magnifies their errors) or strict (none of them: "
-                 "each element of a product within the bound of its sum); see docs/numerics.md")
+                 "magnifies their errors), strict (none of them: "
+                 "each element of a product within the bound of its sum) or fast (on a GPU, operands of products have 11 bits); see "
+                 "docs/numerics.md")
       ->capture_default_str()
-      ->check(CLI::IsMember({"strict", "default"}));
+      ->check(CLI::IsMember({"strict", "default", "fast"}));
+  app.add_option(
+         "--devices", devices_,
+         "With a GPU as target: auto (each node where it is predicted to end sooner, transfers included), gpu (what has no kernel there is "
+         "refused) or gpu,cpu (all that the GPU can do, and the rest on the processor)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "gpu", "gpu,cpu"}));
+  app.add_option("--gpu-memory", gpu_memory_, "Bytes on the GPU for weights and arena (4G); what does not fit stays on the processor")
+      ->transform(CLI::AsSizeValue(false));
   app.add_option("--narrow-weights", narrow_weights_,
                  "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same "
                  "results to the bit: "
@@ -174,7 +183,9 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
   rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
-  rest.math = math_ == "strict" ? Math::Strict : Math::Default;
+  rest.math = math_ == "strict" ? Math::Strict : math_ == "fast" ? Math::Fast : Math::Default;
+  rest.devices = devices_ == "gpu" ? Devices::Gpu : devices_ == "gpu,cpu" ? Devices::GpuAndCpu : Devices::Auto;
+  if (gpu_memory_) rest.gpu_memory = limit(gpu_memory_, 0);
   rest.narrow_weights = narrow_weights_ == "off" ? NarrowWeights::Off : narrow_weights_ == "all" ? NarrowWeights::All : NarrowWeights::Auto;
   rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';

@@ -13,11 +13,9 @@ namespace {
 /// What the kernels compute with. `words`: multiply-adds of a word take so much of the time of f32's.
 struct Types {
   ElementType weights, sums;
-  const char* kind;
   double words;
 };
-constexpr Types kFloats{ElementType::F32, ElementType::F32, "gpu::ThreeTf32", 1.0},
-    kBytes{ElementType::I8, ElementType::I32, "gpu::U8S8", 1.0 / 3};
+constexpr Types kFloats{ElementType::F32, ElementType::F32, 1.0}, kBytes{ElementType::I8, ElementType::I32, 1.0 / 3};
 
 /// Weights [cout][channels][taps] as [cout][taps][row], with zeros behind the channels.
 template <class T>
@@ -101,6 +99,9 @@ void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, cons
 void consider_product(KernelQuery& l, const ConvCall& c, const Types& types) {
   const int64_t channels = c.cin / c.group, bytes = gpu_bytes(types.weights), row = contract::gpu::row_of(channels, bytes);
   if (c.group > 1 && row != channels) return;
+  const bool floats = types.weights == ElementType::F32;
+  if (floats && l.math() == Math::Strict) return;
+  const char* const kind = floats ? gpu_float_kind(l) : "gpu::U8S8";
   const GpuTilePlan plan = plan_gpu_product(*l.target().gpu, {.m = c.likely_pixels,
                                                               .n = static_cast<double>(c.cout / c.group),
                                                               .words = static_cast<double>(c.taps() * row * bytes / 4),
@@ -108,7 +109,7 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Types& types) {
                                                               .may_split = c.pixels.is_constant()});
   consider_pixels(
       l, c, types, "gpu_conv", plan.macs * types.words, plan,
-      [plan, types](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{types.kind}); },
+      [plan, kind](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind}); },
       [&l, c, types, row] { return weights(l, types, c.cout * c.taps() * row, [=](auto w) { return channels_innermost(w, c, row); }); });
 }
 

@@ -92,7 +92,7 @@ std::optional<Product> product_of(KernelQuery& l, ElementType left, ElementType 
     p.a = {p.m, p.k};
   }
   const std::optional<Stack> stack = stack_of(p);
-  if (!stack || !(p.k.max_value() < int64_t{1} << 31)) return std::nullopt;
+  if (!stack || (p.k.is_constant() && p.k.value() >= int64_t{1} << 31)) return std::nullopt;
   return Product{std::move(p), *stack, left, right, sums, l.constant(1) != nullptr};
 }
 
@@ -138,6 +138,18 @@ void consider_product(KernelQuery& l, const Product& product, const char* row, d
   });
 }
 
+/// By multiply-adds in the order of k, from operands as they lie.
+void lower_exact(KernelQuery& l, const Product& product) {
+  const MatrixProduct& p = product.matrices;
+  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  NamedArgs params{{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)},   {"k", dim_arg(p.k)},   {"a_row", dim_arg(p.k)},
+                   {"a_k", dim_arg(1)}, {"b_col", dim_arg(1)}, {"b_k", dim_arg(p.n)}, {"y_stride", dim_arg(p.n)}};
+  add_stack(params, product.stack, p.m * p.k, p.n * p.k, p.m * p.n);
+  StepBuilder step = l.call("gpu_gemm_exact");
+  step.pointer(y).pointer(a).pointer(b).params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step));
+  step.macs(product.stack.count() * p.m * p.n * p.k).emit();
+}
+
 GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
   const MatrixProduct& p = product.matrices;
   const bool known = p.m.is_constant() && p.n.is_constant() && p.k.is_constant() && product.stack.count().is_constant();
@@ -154,9 +166,10 @@ bool lower_gpu_matmul(KernelQuery& l) {
   if (!has_fast_matmul(l.graph(), l.node())) return false;
   const auto product = product_of(l, ElementType::F32, ElementType::F32, ElementType::F32);
   if (!product) return false;
+  if (l.math() == Math::Strict) return lower_exact(l, *product), true;
   const GpuTilePlan plan = plan_for(l, *product);
-  consider_product(l, *product, "gpu_gemm", plan.macs, plan, std::nullopt, [plan](StepBuilder& step) {
-    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::ThreeTf32"});
+  consider_product(l, *product, "gpu_gemm", plan.macs, plan, std::nullopt, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
+    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind});
   });
   constexpr int64_t kMostRows = 8;
   if (product->matrices.m.max_value() > kMostRows) return true;

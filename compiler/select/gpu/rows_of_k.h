@@ -23,6 +23,9 @@ struct StridedRows {
 /// The same as they lie, where that is rows of k, else copied to a workspace of that name.
 RowsOfK rows_of_k(KernelQuery& l, const char* name, const View& x, const StridedRows& from);
 
+/// How products of f32 are made of a tensor core's: gpu/product_kind.hpp. With --math=strict they are not candidates.
+inline const char* gpu_float_kind(const KernelQuery& l) { return l.math() == Math::Fast ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }
+
 /// Adds arguments for blocks that share k, if the plan has such.
 struct GpuTilePlan;
 void add_splits(KernelQuery& l, StepBuilder& step, const GpuTilePlan& plan, ElementType sums, NamedArgs& params);

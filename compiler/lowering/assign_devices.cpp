@@ -64,7 +64,9 @@ partition::Problem problem_of(const Graph& graph, const Gpu& gpu, const Draft& o
   for (int i = 0; i < std::ssize(graph.values); ++i) {
     const ValueId v{i};
     if (graph[v].constant != nullptr) continue;
-    partition::Value value{.producer = definition[v], .readers = readers[v]};
+    partition::Value value;
+    value.producer = definition[v];
+    value.readers = readers[v];
     const auto input = std::ranges::find(graph.inputs, v);
     if (input != graph.inputs.end()) {
       const BufferId b = on_gpu.program.inputs[static_cast<std::size_t>(input - graph.inputs.begin())];

@@ -1,4 +1,5 @@
 // Programs for a GPU: which steps it has, why the host has the others, and whose scratch memory is.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -11,9 +12,8 @@
 namespace onnxc {
 namespace {
 
-Program program_of(const std::string& text) {
+Program program_of(const std::string& text, const LowerOptions& options = {.devices = Devices::GpuAndCpu}) {
   const Graph graph = run_passes("infer_shapes,lower_elementwise,fuse_expressions,eliminate_dead_code", parse_graph(text));
-  const LowerOptions options;
   Program program = lower_graph(graph, *find_target("cuda-sm80+x86-64-v3"), options, nullptr);
   plan_program(program, options, true);
   check_plan(program);
@@ -62,7 +62,7 @@ TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU
   const std::vector<Call> calls = calls_of(program);
   REQUIRE(calls.size() == 2);
   CHECK(calls[0].kernel == "scalar_matmul");
-  CHECK(calls[1].kernel == "map_scalar");
+  CHECK(calls[1].kernel == "gpu_map");
   for (const Call& call : calls) CHECK(call.device == Device::Gpu);
   CHECK(program.host_reasons.empty());
 }
@@ -83,7 +83,7 @@ TEST_CASE("what the host computes has a reason") {
       ++inside;
     } else {
       CHECK(reason.empty());
-      on_gpu += call != nullptr && call->kernel == "map_scalar";
+      on_gpu += call != nullptr && call->kernel == "gpu_map";
     }
   });
   CHECK(branches == 1);
@@ -101,6 +101,89 @@ TEST_CASE("values without a bound stay on the host") {
   }
   CHECK(program.host_reasons.contains("r"));
   CHECK_FALSE(program.host_reasons.contains("z"));
+}
+
+/// Of the calls on that device, in order.
+std::vector<std::string> kernels_on(const Program& program, Device device) {
+  std::vector<std::string> names;
+  for (const Call& call : calls_of(program)) {
+    if (call.device == device) names.push_back(call.kernel);
+  }
+  return names;
+}
+
+TEST_CASE("attention on a GPU is one kernel") {
+  const auto text = [](const std::string& rule, const std::string& mask, const std::string& nan) {
+    return "graph \"attention\" (q: f32[2, 4, 10, 32], k: f32[2, 4, 32, 12], v: f32[2, 4, 12, 32]" + mask +
+           ") -> (y) {\n  s: ? = MatMul(q, k)\n" + rule + nan + "}\n";
+  };
+  const std::string softmax = "  p: ? = Softmax(m) {axis = -1}\n", product = "  y: ? = MatMul(p, v)\n", mask = ", mask: f32[2, 1, 10, 12]";
+  for (const std::string& rule : {"  m: ? = Add(s, mask)\n" + softmax + product, "  m: ? = Add(mask, s)\n" + softmax + product}) {
+    const std::vector<std::string> kernels = kernels_on(program_of(text(rule, mask, "")), Device::Gpu);
+    CHECK(kernels == std::vector<std::string>{"gpu_pack_rows", "gpu_attention"});  // k has keys as columns
+  }
+  CHECK(kernels_on(program_of(text("  m: ? = Identity(s)\n" + softmax + product, "", "")), Device::Gpu).back() == "gpu_attention");
+  // A mask that is no sum, and probabilities that somebody else reads, are no attention.
+  CHECK(kernels_on(program_of(text("  m: ? = Mul(s, mask)\n" + softmax + product, mask, "")), Device::Gpu).back() == "gpu_gemm");
+  CHECK(
+      kernels_on(program_of("graph \"two\" (q: f32[4, 10, 32], k: f32[4, 32, 12], v: f32[4, 12, 32]) -> (y, p) {\n  s: ? = MatMul(q, k)\n" +
+                            softmax.substr(0, 0) + "  p: ? = Softmax(s) {axis = -1}\n" + product + "}\n"),
+                 Device::Gpu)
+          .back() == "gpu_gemm");
+}
+
+// A product that pays on a GPU, and a recurrence of one thread behind it, which does not.
+constexpr const char* kMixed =
+    "graph \"mixed\" (x: f32[1, 2048, 1024], w: f32[1024, 64], wi: f32[1, 1024, 64], r: f32[1, 1024, 256]) -> (y) {\n"
+    "  s: ? = MatMul(x, w)\n  t: ? = Transpose(s) {perm = [1, 0, 2]}\n  y: ? = LSTM(t, wi, r) {hidden_size = 256}\n}\n";
+
+TEST_CASE("nodes are where they end sooner, unless the caller decides") {
+  const Program mixed = program_of(kMixed, {});
+  CHECK(kernels_on(mixed, Device::Gpu).front() != "to_host");
+  CHECK_FALSE(kernels_on(mixed, Device::Cpu).empty());
+  REQUIRE(mixed.device_costs);
+  CHECK(mixed.device_costs->chosen_ns <= mixed.device_costs->host_ns);
+  CHECK(mixed.device_costs->chosen_ns <= mixed.device_costs->gpu_ns);
+  CHECK_FALSE(mixed.device_costs->transfers.empty());
+  CHECK(kernels_on(program_of(kMixed, {.devices = Devices::Gpu}), Device::Cpu).empty());
+  CHECK_THROWS_WITH(program_of("graph \"text\" (x: str[4]) -> (y) {\n  y: ? = StringNormalizer(x)\n}\n", {.devices = Devices::Gpu}),
+                    Catch::Contains("cannot run on a GPU"));
+}
+
+/// Bytes of weights and arena on the GPU.
+int64_t bytes_on_gpu(const Program& program) {
+  int64_t bytes = program.device_arena.bytes.value();
+  for (const Buffer& b : program.buffers) {
+    if (b.space == Buffer::Space::Weights && b.device == Device::Gpu) bytes += (b.bytes.value() + 255) / 256 * 256;
+  }
+  return bytes;
+}
+
+TEST_CASE("what does not fit into the GPU's memory stays on the host") {
+  // Two layers with a megabyte of weights each.
+  Graph graph = run_passes("infer_shapes", parse_graph("graph \"layers\" (x: f32[64, 512], a: f32[512, 512], b: f32[512, 512]) -> (y) {\n"
+                                                       "  h: ? = MatMul(x, a)\n  y: ? = MatMul(h, b)\n}\n"));
+  for (const ValueId weights : {graph.inputs[1], graph.inputs[2]}) {
+    TensorData data = TensorData::zeros(ElementType::F32, {512, 512});
+    std::ranges::fill(data.as<float>(), static_cast<float>(weights));  // those of the layers differ
+    graph[weights].constant = std::make_shared<TensorData>(std::move(data));
+  }
+  graph.inputs.resize(1);
+  const auto lowered = [&](int64_t memory) {
+    const LowerOptions options{.devices = Devices::GpuAndCpu, .gpu_memory = memory};
+    Program program = lower_graph(graph, *find_target("cuda-sm80+x86-64-v3"), options, nullptr);
+    plan_program(program, options, false);
+    return program;
+  };
+  constexpr int64_t kMegabyte = 1 << 20;
+  CHECK(kernels_on(lowered(INT64_MAX), Device::Cpu).empty());
+  CHECK(kernels_on(lowered(4 * kMegabyte), Device::Cpu).empty());
+  const Program one = lowered(2 * kMegabyte);
+  CHECK(kernels_on(one, Device::Cpu).size() >= 1);
+  CHECK(kernels_on(one, Device::Gpu).size() >= 2);  // a layer, and a transfer
+  CHECK(bytes_on_gpu(one) <= 2 * kMegabyte);
+  CHECK(bytes_on_gpu(lowered(kMegabyte / 2)) <= kMegabyte / 2);
+  CHECK_THROWS_WITH(lowered(1000), Catch::Contains("too few"));
 }
 
 }  // namespace

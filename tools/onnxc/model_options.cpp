@@ -96,7 +96,8 @@ void ModelOptions::add_to(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "gpu", "gpu,cpu"}));
   app.add_option("--gpu-memory", gpu_memory_, "Bytes on the GPU for weights and arena (4G); what does not fit stays on the processor")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
   app.add_option("--narrow-weights", narrow_weights_,
                  "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same "
                  "results to the bit: "

@@ -29,7 +29,7 @@ class ModelOptions {
   std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto", math_ = "default",
               devices_ = "auto", subnormals_ = "flush", on_, tune_, tune_cache_;
   int threads_ = 1;
-  std::optional<uint64_t> max_arena_, max_weights_, max_code_;
+  std::optional<uint64_t> max_arena_, max_weights_, max_code_, gpu_memory_;
   std::optional<double> weights_growth_;
   bool no_heap_ = false, huge_pages_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;

@@ -123,7 +123,9 @@ beside "threads" script tests/threads/run.sh  # at -O3
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
+beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # a tenth of them; --all: each
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
+beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
@@ -159,6 +161,7 @@ long_stage "integer kernels to the bit, 200 forms of each" script tests/quantise
 long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
+long_stage "node tests for GPUs in the emulator, all of them" script tests/gpu/conformance.sh --all
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

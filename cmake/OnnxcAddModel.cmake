@@ -4,7 +4,8 @@
 # A static library from an ONNX model. `#include "name.h"` gives its interface, in namespace `name` (by default the model's file name).
 #
 #   MODEL      the file; it and the external data that it refers to are dependencies: a change of either compiles anew
-#   TARGET     the machine the code is for, as in `onnxc --target`; by default the one that builds. Required when cross-compiling
+#   TARGET     the machine the code is for, as in `onnxc --target`; by default the one that builds. Required when cross-compiling. cuda-sm80 and cuda-sm90 want
+#              a project with CUDA among its LANGUAGES; in others the C++ compiler makes a library that runs in the emulator of GPUs, slowly
 #   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
 #   CUSTOM_OP  operators that you write, as in `onnxc --custom-op`: "my.Foo=foo.hpp:my::foo, y0 = x0". Headers are looked for in the current source folder,
 #              and where target_include_directories(target PRIVATE …) says
@@ -50,6 +51,20 @@ function(onnxc_add_model target)
   endforeach()
   list(APPEND options ${ARG_OPTIONS})
 
+  set(source ${folder}/${ARG_NAMESPACE}.cpp)
+  set(language CXX)
+  if(ARG_TARGET MATCHES "^cuda-sm([0-9]+)")
+    set(source ${folder}/${ARG_NAMESPACE}.cu)
+    set(architecture ${CMAKE_MATCH_1})
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(CUDA IN_LIST languages)
+      set(language CUDA)
+    else()
+      message(STATUS "onnxc: ${target} runs in the emulator of GPUs, as this project has no CUDA among its LANGUAGES")
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+    endif()
+  endif()
+
   # Weights beside the source: an object file becomes a member of the library, a binary file is read by the assembler.
   set(beside)
   if("${ARG_OPTIONS}" MATCHES "--weights[=;]object")
@@ -57,7 +72,7 @@ function(onnxc_add_model target)
     set_source_files_properties(${beside} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   elseif("${ARG_OPTIONS}" MATCHES "--weights[=;]incbin")
     set(beside ${folder}/${ARG_NAMESPACE}.weights.bin)
-    set_source_files_properties(${folder}/${ARG_NAMESPACE}.cpp PROPERTIES OBJECT_DEPENDS ${beside}
+    set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${beside}
                                 COMPILE_DEFINITIONS ONNXC_WEIGHTS_DIR="${folder}/")
   endif()
 
@@ -87,21 +102,27 @@ function(onnxc_add_model target)
     set(model ${rewritten})
   endforeach()
   add_custom_command(
-    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
-    COMMAND ${onnxc} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d
+    OUTPUT ${source} ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
+    COMMAND ${onnxc} ${model} -o ${source} --depfile ${folder}/${ARG_NAMESPACE}.d
             --link-file ${folder}/${ARG_NAMESPACE}.link ${options}
     DEPENDS ${model} ${ONNXC_EXECUTABLE}
     DEPFILE ${folder}/${ARG_NAMESPACE}.d
     COMMENT "Compiling ${shown} with onnxc"
     VERBATIM)
 
-  add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside})
+  add_library(${target} STATIC ${source} ${folder}/${ARG_NAMESPACE}.h ${beside})
   target_include_directories(${target} PUBLIC ${folder})
   if(ARG_CUSTOM_OP)
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
   # Which libraries a model needs is known when it has been compiled: the linker reads them from the file.
-  target_link_libraries(${target} PUBLIC onnxc::runtime INTERFACE "-Wl,@${folder}/${ARG_NAMESPACE}.link")
+  target_link_libraries(${target} INTERFACE "-Wl,@${folder}/${ARG_NAMESPACE}.link")
+  if(language STREQUAL CUDA)
+    # That the runtime is C++20 would be asked of nvcc, too, of which CMake 3.25.1 does not know that it has it.
+    target_include_directories(${target} PUBLIC $<TARGET_PROPERTY:onnxc::runtime,INTERFACE_INCLUDE_DIRECTORIES>)
+  else()
+    target_link_libraries(${target} PUBLIC onnxc::runtime)
+  endif()
 
   set(level -O3)
   foreach(option IN LISTS ARG_OPTIONS)
@@ -110,13 +131,25 @@ function(onnxc_add_model target)
     endif()
   endforeach()
   target_compile_options(${target} PRIVATE ${level})
-  if((NOT ARG_TARGET OR ARG_TARGET STREQUAL native) AND NOT CMAKE_CROSSCOMPILING)
-    target_compile_options(${target} PRIVATE -march=native)
-  elseif(ARG_TARGET MATCHES "^x86-64(-v[234])?$")
-    target_compile_options(${target} PRIVATE -march=${ARG_TARGET})
-  elseif(ARG_TARGET MATCHES "^zen[45]$" AND NOT CMAKE_CROSSCOMPILING)
-    target_compile_options(${target} PRIVATE -march=x86-64-v4)
+  string(REGEX REPLACE "^cuda-sm[0-9]+\\+?" "" processor "${ARG_TARGET}")
+  set(march)
+  if((NOT processor OR processor STREQUAL native) AND NOT CMAKE_CROSSCOMPILING)
+    set(march native)
+  elseif(processor MATCHES "^x86-64(-v[234])?$")
+    set(march ${processor})
+  elseif(processor MATCHES "^zen[45]$" AND NOT CMAKE_CROSSCOMPILING)
+    set(march x86-64-v4)
   endif()  # else the toolchain file has chosen the processor
+  if(language STREQUAL CUDA)
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES ${architecture})
+    set_property(TARGET ${target} PROPERTY CUDA_STANDARD)
+    target_compile_options(${target} PRIVATE -std=c++20 --extended-lambda --expt-relaxed-constexpr)
+    if(march)
+      target_compile_options(${target} PRIVATE -Xcompiler=-march=${march})
+    endif()
+  elseif(march)
+    target_compile_options(${target} PRIVATE -march=${march})
+  endif()
 endfunction()
 
 cmake_policy(POP)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/gpu_unit.h"
 #include "codegen/names.h"
 #include "runtime_stub/onnxc/model.h"
 
@@ -19,9 +20,7 @@ class AbiText {
  public:
   AbiText(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options)
       : interface_(interface), limits_(limits), program_(program), options_(options), ns_(options.name_space) {
-    std::string dims;
-    for (std::size_t k = 0; k < interface.symbols.size(); ++k) dims += fmt::format("{}symbols[{}]", k == 0 ? "" : ", ", k);
-    if (interface.dynamic()) make_dims_ = fmt::format("  const {}::Dims dims{{{}}};\n", ns_, dims);
+    if (interface.dynamic()) make_dims_ = interface.dims_of("symbols", ns_);
   }
 
   std::string print(std::size_t weights_bytes) {
@@ -31,7 +30,12 @@ class AbiText {
     text += symbol_infos() + "\n";
     text += fmt::format("std::size_t {}_arena_bytes({}const std::int64_t* symbols) {{\n{}  return {}::arena_bytes{};\n}}\n\n", ns_,
                         interface_.dynamic() ? "" : "[[maybe_unused]] ", make_dims_, ns_, interface_.dynamic() ? "(dims)" : "");
-    return text + output_shape() + run() + description(weights_bytes);
+    text += output_shape() + run("run", "const onnxc_call* call", "call == nullptr",
+                                 fmt::format("{}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{})", ns_,
+                                             interface_.dynamic() ? "dims, " : "", program_.uses_heap ? ", *call->allocator" : "",
+                                             options_.threads > 1 ? ", call->executor" : ""));
+    if (options_.gpu) text += on_device();
+    return text + description(weights_bytes);
   }
 
  private:
@@ -108,7 +112,8 @@ class AbiText {
         ns_, (reads ? make_dims_ : "") + (computes ? refusal : ""), cases);
   }
 
-  std::string run() const {
+  /// The function `name`, which makes Inputs and Outputs of a call's pointers, and gives the Status of `result`.
+  std::string run(const char* name, const char* parameters, const char* null, const std::string& result) const {
     std::string in, out, told;  // told: whether output k does not tell its shape itself
     for (std::size_t i = 0; i < interface_.inputs.size(); ++i) in += argument(interface_.inputs[i], i, false);
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i) {
@@ -116,8 +121,7 @@ class AbiText {
       out += argument(m, i, true);
       if (!m.is_span() || m.bounded) told += fmt::format("{}k != {}", told.empty() ? "" : " && ", i);
     }
-    std::string text =
-        fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns_);
+    std::string text = fmt::format("std::int32_t {}_{}({}) {{\n  if ({}) return ONNXC_NULL_POINTER;\n", ns_, name, parameters, null);
     if (interface_.dynamic()) {
       text += "  const std::int64_t* const symbols = call->symbols;\n  if (symbols == nullptr) return ONNXC_NULL_POINTER;\n" + make_dims_;
       text += fmt::format("  if (const auto status = {}::check(dims)) return onnxc::tell(status, *call);\n", ns_);
@@ -128,20 +132,48 @@ class AbiText {
         "nullptr) {}_output_shape(call->symbols, k, call->output_shapes[k]);\n    }}\n  }}\n",
         interface_.outputs.size(), told.empty() ? "" : told + " && ", ns_);
     if (program_.uses_heap) text += "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n";
+    return text + fmt::format("  return onnxc::tell({}, *call);\n}}\n\n", result);
+  }
+
+  /// The members of a unit for a GPU. Its session is the unit's own, behind a pointer to what C does not know.
+  std::string on_device() const {
+    const char* const dims = interface_.dynamic() ? "dims, " : "";
+    std::string text;
+    for (const auto& [list, name] : {std::pair(&interface_.inputs, "input"), std::pair(&interface_.outputs, "output")}) {
+      std::string devices;
+      for (const Member& m : *list)
+        devices += fmt::format("{}{}", devices.empty() ? "" : ", ", is_on_device(m) ? "onnxc::gpu::kDevice" : "ONNXC_CPU");
+      text += fmt::format("constexpr std::int32_t {}_{}_devices[] = {{{}}};\n", ns_, name, devices.empty() ? "ONNXC_CPU" : devices);
+    }
+    text += fmt::format(
+        "\nstd::size_t {0}_device_arena_bytes({1}const std::int64_t* symbols) {{\n{2}  return {0}::device_arena_bytes{3};\n}}\n\n"
+        "const void* {0}_weights_image(std::size_t* bytes) {{\n  const auto image = {0}::weights_image();\n"
+        "  if (bytes != nullptr) *bytes = image.size();\n  return image.data();\n}}\n\n"
+        "std::int32_t {0}_open(const onnxc_device_options* options, onnxc_session** session, char* message, std::size_t message_bytes) {{\n"
+        "  if (session == nullptr) return ONNXC_NULL_POINTER;\n  *session = nullptr;\n  auto* const own = new (std::nothrow) "
+        "{0}::Session;\n"
+        "  if (own == nullptr) return onnxc::tell({{ONNXC_OUT_OF_MEMORY}}, message, message_bytes);\n  onnxc::DeviceOptions asked;\n"
+        "  if (options != nullptr) asked = {{.ordinal = options->ordinal, .stream = static_cast<cudaStream_t>(options->stream), .pinned = "
+        "options->pageable == 0}};\n  const auto status = own->open(asked);\n"
+        "  if (status) delete own;\n  else *session = reinterpret_cast<onnxc_session*>(own);\n"
+        "  return onnxc::tell(status, message, message_bytes);\n}}\n\n"
+        "void {0}_close(onnxc_session* session) {{ delete reinterpret_cast<{0}::Session*>(session); }}\n\n",
+        ns_, interface_.dynamic() ? "" : "[[maybe_unused]] ", make_dims_, interface_.dynamic() ? "(dims)" : "");
+    text += run("run_in", "onnxc_session* session, const onnxc_call* call", "session == nullptr || call == nullptr",
+                fmt::format("reinterpret_cast<{}::Session*>(session)->run({}in, out)", ns_, dims));
     return text + fmt::format(
-                      "  return onnxc::tell({}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{}), "
-                      "*call);\n}}\n\n",
-                      ns_, interface_.dynamic() ? "dims, " : "", program_.uses_heap ? ", *call->allocator" : "",
-                      options_.threads > 1 ? ", call->executor" : "");
+                      "std::int32_t {0}_enqueue(const onnxc_device_call* call) {{\n"
+                      "  if (call == nullptr{1}) return ONNXC_NULL_POINTER;\n"
+                      "  const onnxc::DeviceMemory memory{{static_cast<std::byte*>(call->arena), static_cast<const "
+                      "std::byte*>(call->weights), call->words, static_cast<std::byte*>(call->host_arena)}};\n"
+                      "  return onnxc::tell({0}::enqueue_unit({{call->symbols, call->inputs, call->outputs, call->output_shapes}}, memory, "
+                      "static_cast<cudaStream_t>(call->stream)), call->message, call->message_bytes);\n}}\n\n",
+                      ns_, interface_.dynamic() ? " || call->symbols == nullptr" : "");
   }
 
   /// The member of Inputs or Outputs, made from the pointers of the call.
   static std::string argument(const Member& m, std::size_t i, bool output) {
-    const char* const qualifier = output ? "" : "const ";
-    const char* const list = output ? "outputs" : "inputs";
-    if (!m.is_span()) return fmt::format("      *static_cast<{}onnxc_value*>(call->{}[{}]),\n", qualifier, list, i);
-    std::string text = fmt::format("      {}(static_cast<{}{}*>(call->{}[{}]), {}),\n", m.span_type(output), qualifier,
-                                   info(stored_element(*m.buffer)).cpp_name, list, i, m.size_text());
+    std::string text = fmt::format("      {},\n", m.from_pointer(fmt::format("call->{}[{}]", output ? "outputs" : "inputs", i), output));
     if (output && m.bounded) text += fmt::format("      call->output_shapes != nullptr ? call->output_shapes[{}] : nullptr,\n", i);
     return text;
   }
@@ -149,12 +181,17 @@ class AbiText {
   std::string description(std::size_t weights_bytes) const {
     return fmt::format(
         "constexpr onnxc_model {0}_description = {{\n    sizeof(onnxc_model), {1}, {2}, {3}, {4}, {5}, {6}, {7},\n    {0}_inputs, "
-        "{0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run, {10},\n}};\n\n"
+        "{0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run, {10},\n{11}}};\n\n"
         "}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) const onnxc_model* {0}_model(void) {{ return "
         "&{0}_description; }}\n",
         ns_, string_literal(ns_), string_literal(options_.version), string_literal(options_.model_sha256), string_literal(options_.target),
         interface_.inputs.size(), interface_.outputs.size(), interface_.symbols.size(), program_.arena.alignment, weights_bytes,
-        program_.uses_heap ? 1 : 0);
+        program_.uses_heap ? 1 : 0,
+        options_.gpu
+            ? fmt::format("    onnxc::gpu::kDevice, {0}::can_capture, {0}::device_words, {0}_device_arena_bytes, {0}_weights_image, "
+                          "{0}_input_devices, {0}_output_devices,\n    {0}_open, {0}_close, {0}_run_in, {0}_enqueue,\n",
+                          ns_)
+            : "");
   }
 
   const Interface& interface_;

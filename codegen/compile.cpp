@@ -35,11 +35,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
     throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators",
                 "leave --standalone out; the unit then includes onnxc's headers and yours");
   if (compilation.target.gpu != nullptr) {
-    if (options.profile || options.threads > 1 || options.huge_pages)
-      throw Error(ErrorKind::Usage, "--profile, --threads and --huge-pages are for units of processors", "leave them out");
-    if (compilation.program.uses_heap)
-      throw Error(ErrorKind::Unsupported, "the model needs memory of the caller's allocator, which units for GPUs do not take yet",
-                  "compile it for a processor");
+    if (options.threads > 1)
+      throw Error(ErrorKind::Usage, "the steps that a unit for a GPU leaves to the processor run on one thread", "leave --threads out");
+    if (options.huge_pages) throw Error(ErrorKind::Usage, "--huge-pages is for the weights of units for processors", "leave it out");
   }
   emit.weights = options.weights;
   emit.threads = options.threads;

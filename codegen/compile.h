@@ -5,6 +5,9 @@
 
 namespace onnxc {
 
+/// Where a unit for GPUs runs that is built at once. Either: on a GPU if there is one and nvcc, else in the emulator.
+enum class RunsIn : uint8_t { Either, Gpu, Emulator };
+
 struct CompileOptions : CompilerOptions {
   std::string name_space;   ///< empty: derived from the file's name
   std::string header_name;  ///< empty: NAMESPACE.h
@@ -13,6 +16,7 @@ struct CompileOptions : CompilerOptions {
   bool profile = false;  ///< the unit measures its steps
   /// The unit can copy its weights into memory of huge pages. A program that is run at once does so.
   bool huge_pages = false;
+  RunsIn runs_in = RunsIn::Either;
   /// Bytes of machine code. A larger unit is refused by the build.
   std::optional<int64_t> max_code{};
   /// Where a build looks for headers of custom operators, before the working directory.

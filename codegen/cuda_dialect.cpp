@@ -8,7 +8,8 @@ namespace onnxc {
 
 std::string CudaDialect::call(const Call& call, bool shared, bool forked) const {
   if (call.device == Device::Cpu) return CppDialect::call(call, shared, forked);
-  const std::string own = arguments(call, false);
+  // Scratch memory is a share's own.
+  const std::string own = arguments(call, call.items != Dim(0));
   if (call.function.starts_with(".")) return fmt::format("gpu{}({})", call.function, own);
   if (call.items == Dim(0)) return fmt::format("onnxc::{}(gpu{}{})", function(call), own.empty() ? "" : ", ", own);
   std::string args = call.parallel ? "share" : "";

@@ -12,6 +12,7 @@ class CudaDialect final : public CppDialect {
  public:
   using CppDialect::CppDialect;
   std::string call(const Call& call, bool shared, bool forked) const override;
+  std::string before(const Call& call) const override { return call.device == Device::Cpu ? "gpu.before_host_step();" : ""; }
 };
 
 }  // namespace onnxc

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "codegen/gpu_unit.h"
 #include "codegen/names.h"
 #include "codegen/requirements.h"
 
@@ -32,7 +31,7 @@ std::string bounds_text(Dim symbol, int64_t most) {
 std::string memory_parameter(const Program& program) { return program.uses_heap ? ", const onnxc_allocator& memory" : ""; }
 
 std::string declarations(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options,
-                         const std::string& weights, std::size_t device_weights_bytes) {
+                         const std::string& weights, const std::string& of_gpu) {
   std::string text = fmt::format("\nnamespace {} {{\n\n", options.name_space);
   if (interface.dynamic()) {
     text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
@@ -65,16 +64,17 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
   };
   members("Inputs", interface.inputs, false);
   members("Outputs", interface.outputs, true);
-  if (options.gpu) text += device_declarations(interface, program, device_weights_bytes);
+  text += of_gpu;
   const std::string dims = interface.dynamic() ? "const Dims& dims, " : "";
   if (program.uses_heap)
     text +=
         "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see "
         "onnxc/memory.hpp.";
   text += fmt::format(
-      "\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
+      "\n/// Runs the model{}. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
       "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
-      dims, memory_parameter(program), options.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
+      options.gpu ? " in a session for this one run, which is slow" : "", dims, memory_parameter(program),
+      options.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
   if (!weights.empty()) text += "\n" + weights;
   text += fmt::format(
       "\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* "

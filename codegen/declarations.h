@@ -8,9 +8,9 @@
 
 namespace onnxc {
 
-/// The text of the header after its includes. `weights`: what it declares of them.
+/// The text of the header after its includes. `weights`: what it declares of them. `of_gpu`: what a unit for a GPU has beside.
 std::string declarations(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options,
-                         const std::string& weights, std::size_t device_weights_bytes);
+                         const std::string& weights, const std::string& of_gpu);
 
 /// The parameter of `run` for the caller's allocator, where the program needs one.
 std::string memory_parameter(const Program& program);

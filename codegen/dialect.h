@@ -14,6 +14,8 @@ class Dialect {
   /// An expression. `shared`: threads divide the call among them. `forked`: it is inside a fork, where `share` is this
   /// thread's share.
   virtual std::string call(const Call& call, bool shared, bool forked) const = 0;
+  /// A statement that must come before the call, or empty.
+  virtual std::string before([[maybe_unused]] const Call& call) const { return ""; }
   virtual std::string pointer(const PointerArg& p, bool forked) const = 0;
 };
 

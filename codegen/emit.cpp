@@ -52,7 +52,7 @@ class Emitter {
       : program_(program),
         variants_(std::move(variants)),
         scopes_(variant_names(variants_)),
-        weight_names_(weight_scope(options.name_space, scopes_)),
+        weight_names_(weight_scope(options.name_space, scopes_, options.gpu)),
         options_(options),
         interface_(program_) {
     if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
@@ -157,7 +157,8 @@ class Emitter {
     if (profile_) headers.insert("profile.h");
     if (options_.gpu) headers.insert("gpu/interface.hpp");
     text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
-    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_, device_weights_.image->size()));
+    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_,
+                                              options_.gpu ? gpu_unit().declarations() : ""));
   }
 
   std::string include_headers(const std::set<std::string>& headers) const {
@@ -173,9 +174,9 @@ class Emitter {
       if (!program.exprs.empty()) headers.insert("fn.hpp");
       if (program.uses_heap) headers.insert("heap.hpp");
     });
-    if (profile_) headers.insert("profile.hpp");
+    if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
-    if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/run_once.hpp"});
+    if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read(Device::Cpu);
     for (const Weights* w : all_weights()) {
@@ -230,23 +231,38 @@ class Emitter {
     if (options_.gpu) {
       const std::string checked = interface_.dynamic() ? "  if (const auto status = check(dims)) return status;\n" : "";
       const std::string body = checked + choices + fmt::format("  return {};\n", call("steps", program_));
-      text += device_definitions(interface_, device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName),
-                                 device_weights_.image->size(), body);
+      text += gpu_unit().definitions(device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName), body);
+      text += gpu_unit().session(checked + size_checks(), missing(weights));
+    } else {
+      text += run(choices, weights);
     }
-    text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
-                        interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
-                        options_.threads > 1 ? ", const onnxc_executor* executor" : "");
-    if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
-    text += size_checks();
-    text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
-                        interface_.dynamic() ? "(dims)" : "");
-    if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-    text += options_.gpu ? run_once(interface_) : choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
     text += fmt::format("}}  // namespace {}\n\n", options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
     all += in_short_lines(text);
     return all;
+  }
+
+  GpuUnit gpu_unit() const {
+    return {interface_, program_, device_weights_.image->size(), device_words(program_, variants_),
+            !profile_ && can_capture(program_, variants_)};
+  }
+
+  static std::string missing(const WeightsText& weights) {
+    return weights.missing.empty() ? "" : fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
+  }
+
+  /// `run` on a processor. `choices`: variants that return.
+  std::string run(const std::string& choices, const WeightsText& weights) const {
+    std::string text =
+        fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
+                    interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
+                    options_.threads > 1 ? ", const onnxc_executor* executor" : "");
+    if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
+    text += size_checks();
+    text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
+                        interface_.dynamic() ? "(dims)" : "");
+    return text + missing(weights) + choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
   }
 
   /// `plan`: the function that plans the arena, of which each variant has one.
@@ -286,7 +302,9 @@ class Emitter {
   }
 
   std::string call(const std::string& steps, const Program& program) const {
-    if (options_.gpu) return fmt::format("onnxc::nothrow({})({}in, out, memory, stream)", steps, interface_.dynamic() ? "dims, " : "");
+    if (options_.gpu)
+      return fmt::format("onnxc::nothrow({})({}in, out, memory, stream{})", steps, interface_.dynamic() ? "dims, " : "",
+                         program.uses_heap ? ", onnxc::Heap{memory.allocator}" : "");
     const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
                                         program.uses_heap ? ", onnxc::Heap{&memory}" : "",
                                         options_.threads == 1       ? ""

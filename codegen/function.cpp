@@ -56,7 +56,10 @@ std::string FunctionText::print(const WeightsText& weights) {
   const std::string body = steps.print();
   if (body.find(".weights_end") != std::string::npos)
     text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
-  return text + body + (gpu ? "  return gpu.result();\n}\n" : "  return {};\n}\n");
+  return text + body +
+         (!gpu                  ? "  return {};\n}\n"
+          : profile_ != nullptr ? "  return step_times.finish();\n}\n"
+                                : "  return gpu.result();\n}\n");
 }
 
 std::string FunctionText::signature() const {
@@ -67,8 +70,8 @@ std::string FunctionText::signature() const {
                        threads_ ? ", onnxc::Threads threads" : "");
   return fmt::format(
       "onnxc::Status steps({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t "
-      "stream{}) {{\n  onnxc::gpu::Queue gpu{{stream, memory.words}};\n  [[maybe_unused]] std::byte* const arena = memory.host;\n",
-      dims, heap);
+      "stream{}) {{\n  onnxc::gpu::Queue gpu{{stream, memory.words}};\n{}  [[maybe_unused]] std::byte* const arena = memory.host;\n",
+      dims, heap, profile_ != nullptr ? profile_->step_times() : "");
 }
 
 /// Symbolic arenas: offsets as straight-line code. If all buffers have fixed sizes, only the size.

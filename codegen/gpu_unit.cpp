@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "codegen/declarations.h"
 #include "codegen/names.h"
+#include "runtime_stub/onnxc/contract/device_memory.hpp"
 
 namespace onnxc {
 namespace {
-
-/// Strings, for example, stay on the host.
-bool is_on_device(const Member& m) { return m.is_span() && m.buffer->device == Device::Gpu; }
 
 /// The struct `name` with a pointer for each member of `list` that is on the device.
 std::string device_members(const char* name, const std::vector<Member>& list, bool output) {
@@ -23,41 +24,64 @@ std::string device_members(const char* name, const std::vector<Member>& list, bo
   return text + "};\n";
 }
 
-/// `{static_cast<const float*>(inputs[0]), in.text}`
-std::string device_arguments(const std::vector<Member>& list, const char* pointers, const char* spans, bool output) {
+/// `{static_cast<const float*>(a.inputs[0]), std::span<const onnxc_string>(...)}`
+std::string device_arguments(const std::vector<Member>& list, bool output) {
   std::string text;
-  int span = 0;
-  for (const Member& m : list) {
-    if (!text.empty()) text += ", ";
-    if (is_on_device(m))
-      text += fmt::format("static_cast<{}{}*>({}[{}])", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name, pointers, span++);
-    else text += fmt::format("{}.{}", spans, m.name);
-    if (m.bounded) text += fmt::format(", {}.{}_shape", spans, m.name);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Member& m = list[i];
+    const std::string pointer = fmt::format("a.{}[{}]", output ? "outputs" : "inputs", i);
+    text += i == 0 ? "" : ", ";
+    text += is_on_device(m)
+                ? fmt::format("static_cast<{}{}*>({})", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name, pointer)
+                : m.from_pointer(pointer, output);
+    if (m.bounded) text += fmt::format(", a.shapes != nullptr ? a.shapes[{}] : nullptr", i);
   }
   return "{" + text + "}";
 }
 
-/// `{in.x.data(), in.x.size_bytes()}, ` for each span.
-std::string host_spans(const std::vector<Member>& list, const char* of) {
-  std::string text;
-  for (const Member& m : list) {
-    if (is_on_device(m)) text += fmt::format("{}{{{}.{}.data(), {}.{}.size_bytes()}}", text.empty() ? "" : ", ", of, m.name, of, m.name);
-  }
-  return "{" + text + "}";
+bool needs_host(const Step& step) {
+  return std::visit(
+      Overloaded{
+          [](const Call& call) { return call.device == Device::Cpu || call.kernel == "to_device" || call.kernel == "to_host"; },
+          [](const Declare&) { return false; },
+          [](const Assign&) { return false; },
+          // A graph would have all iterations, and there may be many.
+          [](const auto&) { return true; },
+      },
+      step.action);
 }
-
-const char* dims_parameter(const Interface& interface) { return interface.dynamic() ? "const Dims& dims, " : ""; }
 
 }  // namespace
 
+bool is_on_device(const Member& member) { return member.is_span() && member.buffer->device == Device::Gpu; }
+
 void DeviceWeights::add(const Weights& weights) {
-  constexpr std::size_t kAlignment = 256;
   if (!offsets.emplace(weights.name, image->size()).second) return;
   image->insert(image->end(), weights.bytes->begin(), weights.bytes->end());
-  image->resize((image->size() + kAlignment - 1) / kAlignment * kAlignment);
+  image->resize(contract::device_room(image->size()));
 }
 
-std::string device_declarations(const Interface& interface, const Program& program, std::size_t weights_bytes) {
+int64_t device_words(const Program& program, const std::vector<Variant>& variants) {
+  int64_t tickets = 0;
+  const auto count = [&](const Program& p) {
+    for_each_step(p.steps, [&](const Step& s, int) { tickets = s.call() != nullptr ? std::max(tickets, s.call()->tickets) : tickets; });
+  };
+  count(program);
+  for (const Variant& variant : variants) count(variant.program);
+  return 1 + tickets;
+}
+
+bool can_capture(const Program& program, const std::vector<Variant>& variants) {
+  const auto is_free = [](const Program& p) {
+    const auto on_host = [&](BufferId id) { return p[id].is_value || p[id].device == Device::Cpu; };
+    bool free = std::ranges::none_of(p.inputs, on_host) && std::ranges::none_of(p.outputs, on_host);
+    for_each_step(p.steps, [&](const Step& step, int) { free = free && !needs_host(step); });
+    return free;
+  };
+  return is_free(program) && std::ranges::all_of(variants, [&](const Variant& variant) { return is_free(variant.program); });
+}
+
+std::string GpuUnit::declarations() const {
   std::string text = "\n/// The same in memory of the GPU.\n" + device_members("DeviceInputs", interface.inputs, false) +
                      device_members("DeviceOutputs", interface.outputs, true) + "\n";
   if (interface.dynamic())
@@ -65,34 +89,122 @@ std::string device_declarations(const Interface& interface, const Program& progr
         "/// Bytes of arena on the GPU that a run needs at these dimensions; SIZE_MAX as for arena_bytes.\n"
         "std::size_t device_arena_bytes(const Dims& dims) noexcept;\n";
   else text += fmt::format("inline constexpr std::size_t device_arena_bytes = {};\n", program.device_arena.bytes.value());
-  text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = 1;\n", weights_bytes);
-  return text +
-         fmt::format(
-             "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
-             "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once "
-             "they "
-             "are done.\nonnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, "
-             "cudaStream_t stream) noexcept;\n",
-             dims_parameter(interface));
+  text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = {}, device_alignment = {};\n", weights_bytes,
+                      words, contract::kDeviceAlignment);
+  text += fmt::format("/// {}\ninline constexpr bool can_capture = {};\n",
+                      can_capture ? "`enqueue` waits for nothing: a graph of the caller's may capture it."
+                                  : "`enqueue` waits for the GPU, since the host takes part in a run: no graph can capture it.",
+                      can_capture);
+  text += fmt::format(
+      "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
+      "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once they "
+      "are done.\nonnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, "
+      "cudaStream_t stream) noexcept;\n",
+      dims_parameter());
+  return text + fmt::format(
+                    "\n/// Memory of one GPU, with the weights in it{}. One run at a time; any number of sessions, on any threads.\n"
+                    "class Session {{\n public:\n  Session() = default;\n  Session(const Session&) = delete;\n"
+                    "  Session& operator=(const Session&) = delete;\n  ~Session() {{ close(); }}\n\n"
+                    "  /// Takes memory and copies the weights. What went wrong is told in the words of CUDA: onnxc::describe.\n"
+                    "  onnxc::Status open(const onnxc::DeviceOptions& options = {{}}) noexcept;\n"
+                    "  /// Copies the inputs, computes, copies the outputs, and waits for them.\n"
+                    "  onnxc::Status run({}const Inputs& in, const Outputs& out{}) noexcept;\n"
+                    "  /// Gives all memory back.\n  void close() noexcept;\n\n private:\n  void* session_ = nullptr;\n}};\n",
+                    can_capture ? ", and graphs of runs" : "", dims_parameter(), memory_parameter(program));
 }
 
-std::string device_definitions(const Interface& interface, const std::string& image, std::size_t weights_bytes, const std::string& body) {
+std::string GpuUnit::definitions(const std::string& image, const std::string& body) const {
   const std::string bytes = weights_bytes == 0 ? "{}" : fmt::format("{{reinterpret_cast<const std::byte*>({}), {}}}", image, weights_bytes);
   return fmt::format(
       "std::span<const std::byte> weights_image() noexcept {{ return {}; }}\n\n"
       "onnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t stream) "
       "noexcept {{\n{}}}\n\n",
-      bytes, dims_parameter(interface), body);
+      bytes, dims_parameter(), body);
 }
 
-std::string run_once(const Interface& interface) {
+/// `{in.x.data(), &in.value}`
+std::string GpuUnit::pointers(const std::vector<Member>& list, const char* of, bool output) const {
+  std::string text;
+  for (const Member& m : list)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                        m.is_span() ? fmt::format("{}.{}.data()", of, m.name) : fmt::format("&{}.{}", of, m.name));
+  const char* const type = output ? "void* const" : "const void* const";
+  if (list.empty()) return fmt::format("  {}* const {}puts = nullptr;\n", type, of);
+  return fmt::format("  {} {}puts[] = {{{}}};\n", type, of, text);
+}
+
+/// What a run needs at given symbols, for a session.
+std::string GpuUnit::sizes() const {
+  std::string text;
+  for (const bool output : {false, true}) {
+    const std::vector<Member>& list = output ? interface.outputs : interface.inputs;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!is_on_device(list[i])) continue;
+      text += fmt::format("  to.{}[{}] = {} * sizeof({});\n", output ? "outputs" : "inputs", i, list[i].size_text(),
+                          info(stored_element(*list[i].buffer)).cpp_name);
+    }
+  }
+  const char* const of = interface.dynamic() ? "(dims)" : "";
   return fmt::format(
-      "  return onnxc::gpu::run_once(\n      {}, {}, device_arena_bytes{}, weights_image(), arena.data(),\n"
-      "      [&]([[maybe_unused]] const void* const* inputs, [[maybe_unused]] void* const* outputs, const onnxc::DeviceMemory& memory, "
-      "cudaStream_t stream) noexcept {{\n        return enqueue({}{}, {}, memory, stream);\n      }});\n}}\n\n",
-      host_spans(interface.inputs, "in"), host_spans(interface.outputs, "out"), interface.dynamic() ? "(dims)" : "",
-      interface.dynamic() ? "dims, " : "", device_arguments(interface.inputs, "inputs", "in", false),
-      device_arguments(interface.outputs, "outputs", "out", true));
+      "onnxc::Status unit_sizes([[maybe_unused]] const std::int64_t* symbols, onnxc::gpu::UnitSizes& to) noexcept {{\n{}{}"
+      "  to.arena = device_arena_bytes{};\n  to.host_arena = arena_bytes{};\n  return {{}};\n}}\n",
+      interface.dynamic() ? interface.dims_of("symbols") + "  if (const auto status = check(dims)) return status;\n" : "", text, of, of);
+}
+
+std::string GpuUnit::session(const std::string& checks, const std::string& missing) const {
+  const char* const dims = interface.dynamic() ? "dims, " : "";
+  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter()),
+                    memory = memory_parameter(program);
+  std::string on_host, shapes;
+  bool any_on_host = false, any_shape = false;
+  for (const auto* list : {&interface.inputs, &interface.outputs}) {
+    for (const Member& m : *list) {
+      any_on_host = any_on_host || !is_on_device(m);
+      on_host += fmt::format("{}{}", on_host.empty() ? "" : ", ", !is_on_device(m));
+    }
+  }
+  for (const Member& m : interface.outputs) {
+    any_shape = any_shape || m.bounded;
+    shapes += fmt::format("{}{}", shapes.empty() ? "" : ", ", m.bounded ? fmt::format("out.{}_shape", m.name) : "nullptr");
+  }
+  std::string text = "namespace {\n\n" + sizes();
+  text += fmt::format(
+      "onnxc::Status enqueue_unit([[maybe_unused]] const onnxc::gpu::Arguments& a, const onnxc::DeviceMemory& memory, cudaStream_t stream) "
+      "noexcept {{\n{}  return enqueue({}{}, {}, memory, stream);\n}}\n",
+      interface.dynamic() ? interface.dims_of("a.symbols") : "", dims, device_arguments(interface.inputs, false),
+      device_arguments(interface.outputs, true));
+  if (any_on_host) text += fmt::format("constexpr bool on_host[] = {{{}}};\n", on_host);
+  text += fmt::format(
+      "constexpr onnxc::gpu::Unit unit = {{\n    .inputs = {},\n    .outputs = {},\n    .symbols = {},\n    .on_host = {},\n"
+      "    .host_alignment = arena_alignment,\n    .words = device_words,\n    .can_capture = can_capture,\n    .weights = weights_image,\n"
+      "    .sizes = unit_sizes,\n    .enqueue = enqueue_unit,\n}};\n\n",
+      interface.inputs.size(), interface.outputs.size(), interface.symbols.size(), any_on_host ? "on_host" : "nullptr");
+  std::string symbols;
+  for (Dim s : interface.symbols) symbols += (symbols.empty() ? "" : ", ") + interface.symbol_names.at(s.name());
+  text += fmt::format(
+      "/// use(arguments) with what the caller gave, once it has been checked.\ntemplate <class Use>\n"
+      "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, "
+      "{}{}}});\n"
+      "}}\n\n}}  // namespace\n\n",
+      parameters, memory, checks + missing, interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
+      pointers(interface.inputs, "in", false), pointers(interface.outputs, "out", true),
+      any_shape ? fmt::format("  std::int64_t* const shapes[] = {{{}}};\n", shapes) : "", interface.dynamic() ? "symbols" : "nullptr",
+      any_shape ? "shapes" : "nullptr", memory.empty() ? "" : ", &memory");
+  text += fmt::format(
+      "onnxc::Status Session::open(const onnxc::DeviceOptions& options) noexcept {{\n{3}  close();\n"
+      "  auto* const session = new (std::nothrow) onnxc::gpu::Session(unit);\n  if (session == nullptr) return {{ONNXC_OUT_OF_MEMORY}};\n"
+      "  session_ = session;\n  return session->open(options);\n}}\n\n"
+      "onnxc::Status Session::run({0}{4}) noexcept {{\n"
+      "  if (session_ == nullptr) return {{ONNXC_DEVICE_FAILED, \"the session is not open\"}};\n"
+      "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
+      "    return static_cast<onnxc::gpu::Session*>(session_)->run(arguments);\n  }});\n}}\n\n"
+      "void Session::close() noexcept {{\n  delete static_cast<onnxc::gpu::Session*>(session_);\n  session_ = nullptr;\n}}\n\n"
+      "onnxc::Status run({0}, std::span<std::byte> arena{4}) noexcept {{\n"
+      "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
+      "    if (const auto status = onnxc::check_arena(arena, arena_bytes{2}, arena_alignment)) return status;\n"
+      "    return onnxc::gpu::Session::run_once(unit, arguments, arena.data());\n  }});\n}}\n\n",
+      parameters, dims, interface.dynamic() ? "(dims)" : "", missing, memory, memory.empty() ? "" : ", memory");
+  return text;
 }
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// What a unit for a GPU has beside `steps`: its interface on the device, the image of its constants, and runs on host memory.
+// What a unit for a GPU has beside `steps`: its interface on the device, the image of its constants, and its session.
 #pragma once
 #include <map>
 #include <memory>
@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "codegen/interface.h"
+#include "codegen/variants.h"
 #include "codegen/weights.h"
 #include "compiler/onnxc.h"
 
 namespace onnxc {
 
-/// The constants that a GPU reads, one after the other, each at a multiple of 256 bytes.
+/// Whether an input or output lies on the GPU. Strings, for example, stay on the host.
+bool is_on_device(const Member& member);
+
+/// The constants that a GPU reads, one after the other, each with contract::device_room bytes.
 struct DeviceWeights {
   static constexpr const char* kName = "device_weights";
   std::map<std::string, std::size_t> offsets;  ///< by name
@@ -20,11 +24,32 @@ struct DeviceWeights {
   void add(const Weights& weights);
 };
 
-/// For the header: DeviceInputs, DeviceOutputs, enqueue and what it needs, as far as Inputs and Outputs do not say it.
-std::string device_declarations(const Interface& interface, const Program& program, std::size_t weights_bytes);
-/// For the source: weights_image, and enqueue around `body`, which returns a Status.
-std::string device_definitions(const Interface& interface, const std::string& image, std::size_t weights_bytes, const std::string& body);
-/// The end of `run`, whose arguments have been checked: a run in memory of the device that it takes and gives back.
-std::string run_once(const Interface& interface);
+/// Whether a run only enqueues work, so that a graph can be made of it: no step is the host's, waits for the GPU, or reads
+/// what the caller keeps on the host.
+bool can_capture(const Program& program, const std::vector<Variant>& variants);
+/// Words of DeviceMemory: the status, and as many tickets as any step draws.
+int64_t device_words(const Program& program, const std::vector<Variant>& variants);
+
+/// What its texts are made of.
+struct GpuUnit {
+  const Interface& interface;
+  const Program& program;
+  std::size_t weights_bytes;  ///< of the image
+  int64_t words;              ///< of DeviceMemory
+  bool can_capture;
+
+  /// For the header: DeviceInputs, DeviceOutputs, enqueue, Session and what they need, as far as Inputs and Outputs do not say it.
+  std::string declarations() const;
+  /// For the source: weights_image, and enqueue around `body`, which returns a Status. `image`: an expression, if there are weights.
+  std::string definitions(const std::string& image, const std::string& body) const;
+  /// Session, and `run`, which is a session for one run. `checks`: statements that return a Status for sizes that are wrong;
+  /// `missing`: one that does so for weights that are not there.
+  std::string session(const std::string& checks, const std::string& missing) const;
+
+ private:
+  const char* dims_parameter() const { return interface.dynamic() ? "const Dims& dims, " : ""; }
+  std::string sizes() const;
+  std::string pointers(const std::vector<Member>& list, const char* of, bool output) const;
+};
 
 }  // namespace onnxc

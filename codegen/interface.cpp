@@ -44,6 +44,13 @@ std::string Member::span_type(bool output) const {
 
 std::string Member::size_text() const { return fixed ? size : fmt::format("static_cast<std::size_t>({})", size); }
 
+std::string Member::from_pointer(const std::string& pointer, bool output) const {
+  const char* const qualifier = output ? "" : "const ";
+  if (!is_span()) return fmt::format("*static_cast<{}onnxc_value*>({})", qualifier, pointer);
+  return fmt::format("{}(static_cast<{}{}*>({}), {})", span_type(output), qualifier, info(stored_element(*buffer)).cpp_name, pointer,
+                     size_text());
+}
+
 Interface::Interface(const Program& program) {
   Names dims(kInterfaceNames);
   for (const BufferId id : program.inputs) {
@@ -56,6 +63,12 @@ Interface::Interface(const Program& program) {
   }
   inputs = members(program, program.inputs, symbol_names, "input");
   outputs = members(program, program.outputs, symbol_names, "output");
+}
+
+std::string Interface::dims_of(const std::string& pointer, const std::string& name_space) const {
+  std::string values;
+  for (std::size_t k = 0; k < symbols.size(); ++k) values += fmt::format("{}{}[{}]", k == 0 ? "" : ", ", pointer, k);
+  return fmt::format("  const {}Dims dims{{{}}};\n", name_space.empty() ? "" : name_space + "::", values);
 }
 
 }  // namespace onnxc

@@ -24,12 +24,16 @@ struct Member {
   std::string span_type(bool output) const;
   /// `size`, as a std::size_t.
   std::string size_text() const;
+  /// The member, made from `pointer`, as text: a void pointer to the elements, or to the onnxc_value.
+  std::string from_pointer(const std::string& pointer, bool output) const;
 };
 
 struct Interface {
   explicit Interface(const Program& program);
 
   bool dynamic() const { return !symbols.empty(); }
+  /// Declares `dims`, from `pointer` to the symbols' values.
+  std::string dims_of(const std::string& pointer, const std::string& name_space = "") const;
 
   DimList symbols;                                    ///< the dimensions that a caller states, in order
   std::map<std::string, std::string> symbol_members;  ///< by symbol: the member of Dims

@@ -72,8 +72,29 @@ inline constexpr std::string_view kUnitNames[] = {"p",
                                                   "profile_description"};
 
 /// The same of a unit for a GPU.
-inline constexpr std::string_view kGpuUnitNames[] = {"gpu",          "stream",        "device",  "device_plan",   "DevicePlan",
-                                                     "DeviceInputs", "DeviceOutputs", "enqueue", "weights_image", "DeviceMemory"};
+inline constexpr std::string_view kGpuUnitNames[] = {"gpu",
+                                                     "stream",
+                                                     "device",
+                                                     "device_plan",
+                                                     "DevicePlan",
+                                                     "DeviceInputs",
+                                                     "DeviceOutputs",
+                                                     "enqueue",
+                                                     "weights_image",
+                                                     "DeviceMemory",
+                                                     "device_arena_bytes",
+                                                     "device_weights_bytes",
+                                                     "device_words",
+                                                     "device_alignment",
+                                                     "device_weights",
+                                                     "can_capture",
+                                                     "Session",
+                                                     "unit",
+                                                     "unit_sizes",
+                                                     "enqueue_unit",
+                                                     "on_host",
+                                                     "with_arguments",
+                                                     "step_times"};
 
 /// `text` as one line for a `//` comment, or for the inside of a /* */ comment: valid UTF-8 without control
 /// characters, marks that reorder or hide text, line continuations, trigraphs or ends of comments. Replaced

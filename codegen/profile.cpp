@@ -30,6 +30,14 @@ std::string Profile::statement(const Step& step, const std::string& call, const 
   return fmt::format("onnxc::timed(counters[{}], [&]{}{{ {}; }});", at, lambda.empty() ? " " : "() " + lambda, call);
 }
 
+std::string Profile::on_gpu(const Step& step, const std::string& call) const {
+  return fmt::format("step_times.begin({0}); {1} step_times.end({0});", index_.at(&step), call);
+}
+
+std::string Profile::step_times() const {
+  return fmt::format("  onnxc::gpu::StepTimes<{}> step_times(gpu, counters);\n", std::max<std::size_t>(steps_.size(), 1));
+}
+
 std::string Profile::counters() const {
   std::string text = fmt::format("/// What --profile measures, by the order of the steps.\nonnxc::StepCounters counters[{}];\n",
                                  std::max<std::size_t>(steps_.size(), 1));

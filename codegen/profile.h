@@ -21,6 +21,11 @@ class Profile {
   /// the lambda that contains it; `threads`: the threads that share the step, empty if it runs on one.
   std::string statement(const Step& step, const std::string& call, const std::string& threads, const std::string& lambda) const;
 
+  /// The same for a step on a GPU, whose statement `call` is.
+  std::string on_gpu(const Step& step, const std::string& call) const;
+  /// Declares what measures the steps of a run on a GPU.
+  std::string step_times() const;
+
   /// The counters, for the inside of the unit's anonymous namespace.
   std::string counters() const;
   /// The C functions, for the end of the unit. `name_space`: of the unit.

@@ -102,6 +102,7 @@ std::string StepsText::threads_of(const Call& call) const {
 }
 
 std::size_t StepsText::print_calls(std::span<const Step> steps, const std::string& space, int& number, std::string& out) const {
+  if (const std::string before = dialect.before(*steps.front().call()); !before.empty()) out += space + before + "\n";
   if (const auto group = concurrent_with(steps); group.size() > 1) {
     for (const Step& other : group.subspan(1)) out += comment_line(space, ++number, other);
     out += space + share(group, space);
@@ -110,13 +111,16 @@ std::size_t StepsText::print_calls(std::span<const Step> steps, const std::strin
   const Call& call = *steps.front().call();
   const char* const attribute = call.specialised ? "ONNXC_SPECIALISED " : "";
   for (Dim symbol : call.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
-  if (const bool shared = threads && worth_sharing(call); profile != nullptr)
+  const bool returns = call.fallible && call.items == Dim(0);
+  const auto returned = [&] { return fmt::format("if (const auto status = {}) return status;", dialect.call(call, false, false)); };
+  if (profile != nullptr && call.device == Device::Gpu)
+    out += space + profile->on_gpu(steps.front(), returns ? returned() : statement(call, false, false)) + "\n";
+  else if (const bool shared = threads && worth_sharing(call); profile != nullptr)
     out += space + profile->statement(steps.front(), dialect.call(call, shared, shared), shared ? threads_of(call) : "", attribute) + "\n";
   else if (shared)
     out +=
         fmt::format("{}{}.run([&](onnxc::Share share) {}{{ {}; }});\n", space, threads_of(call), attribute, dialect.call(call, true, true));
-  else if (call.fallible && call.items == Dim(0))
-    out += fmt::format("{}if (const auto status = {}) return status;\n", space, dialect.call(call, false, false));
+  else if (returns) out += space + returned() + "\n";
   else out += space + statement(call, false, false) + "\n";
   return 1;
 }

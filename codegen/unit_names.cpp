@@ -44,13 +44,14 @@ std::vector<std::string> expr_names(const Program& program) {
   return names;
 }
 
-Names weight_scope(const std::string& name_space, const std::vector<std::string>& variants) {
+Names weight_scope(const std::string& name_space, const std::vector<std::string>& variants, bool gpu) {
   std::vector<std::string> own;
   for (const char* what : {"weights", "weights_image", "weights_pointer", "use_huge_pages"})
     own.push_back(fmt::format("{}_{}", name_space, what));
   std::vector<std::string_view> taken(std::begin(kInterfaceNames), std::end(kInterfaceNames));
   taken.insert(taken.end(), std::begin(kUnitNames), std::end(kUnitNames));
   taken.insert(taken.end(), std::begin(Profile::kNames), std::end(Profile::kNames));
+  if (gpu) taken.insert(taken.end(), std::begin(kGpuUnitNames), std::end(kGpuUnitNames));
   taken.insert(taken.end(), own.begin(), own.end());
   taken.insert(taken.end(), variants.begin(), variants.end());
   return Names(taken);

@@ -14,7 +14,7 @@ namespace onnxc {
 std::vector<std::string> expr_names(const Program& program);
 
 /// A scope for the names of a unit's weights, without names that the unit uses otherwise.
-Names weight_scope(const std::string& name_space, const std::vector<std::string>& variants);
+Names weight_scope(const std::string& name_space, const std::vector<std::string>& variants, bool gpu);
 
 /// A name for weights that come from the ONNX value `from`: at most 40 characters, the end of a long one. It begins
 /// with a small letter, so it differs from the names of expressions.

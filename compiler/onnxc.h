@@ -38,6 +38,8 @@ struct CompilerOptions {
   int threads = 1;          ///< the largest number of threads that may run the unit
   MemoryGoal memory = MemoryGoal::Speed;
   Math math = Math::Default;
+  Devices devices = Devices::Auto;    ///< of a target with a GPU
+  std::optional<int64_t> gpu_memory;  ///< bytes on the GPU for weights and arena
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   Subnormals subnormals = Subnormals::Flush;  ///< Flush: subnormal packed weights become zeros, too
   double weights_growth = 2;                  ///< packed weights are at most this many times as large as the model's

@@ -166,6 +166,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
     if (pass.math == Math::Default && options.math == Math::Strict) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
+    if (pass.needs != Features{} && result.target.gpu != nullptr) continue;  // vectors of a processor
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
@@ -176,6 +177,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
                            .heap = options.heap,
                            .max_trip = options.max_trip,
                            .channels_last = options.level > 0,
+                           .devices = options.devices,
+                           .gpu_memory = options.gpu_memory.value_or(INT64_MAX),
                            .threads = options.threads,
                            .tuning = options.tuning.get(),
                            .output_names = std::move(output_names),

@@ -39,8 +39,8 @@ constexpr Target on_machine(std::string_view name, const Machine* machine) {
 }
 constexpr Target kZen4 = on_machine("zen4", &machines::kZen4), kZen5 = on_machine("zen5", &machines::kZen5);
 
-// By the data sheets of A100 and H100.
-constexpr Gpu kSm80{"cuda-sm80", "sm_80", 108, 163 << 10, 40 << 20}, kSm90{"cuda-sm90", "sm_90", 132, 227 << 10, 50 << 20};
+// By the data sheets of A100 and H100, beside processors with PCIe 4 and 5.
+constexpr Gpu kSm80{"cuda-sm80", "sm_80", 108, 1.9, 2500, 10'000, 8000, 24}, kSm90{"cuda-sm90", "sm_90", 132};
 
 /// The size that the system states for a cache of this machine; `otherwise` if it states none, or none that is
 /// credible.

@@ -15,11 +15,15 @@ namespace onnxc {
 
 /// A GPU beside the processor, on which a unit computes what there are kernels for.
 struct Gpu {
-  std::string_view name;     ///< cuda-sm80
-  std::string_view arch;     ///< what nvcc gets with -arch=
-  int multiprocessors = 0;   ///< of the largest card of this kind
-  int64_t shared_bytes = 0;  ///< of a block
-  int64_t l2_bytes = 0;
+  std::string_view name;                                  ///< cuda-sm80
+  std::string_view arch;                                  ///< what nvcc gets with -arch=
+  int multiprocessors = 0;                                ///< of the largest card of this kind
+  double slowdown = 1;                                    ///< its kernels take so many times as long as rows of the catalogue say
+  double launch_ns = 2000;                                ///< of a kernel in a graph
+  double wait_ns = 10'000;                                ///< until the host knows that work is done
+  double transfer_ns = 8000, transfer_bytes_per_ns = 50;  ///< of a copy between pinned memory and the GPU
+  /// A reference kernel takes so many times as long in one lane as on a core, and so many lanes of a multiprocessor work at once.
+  static constexpr double kLaneSlowdown = 20, kLanes = 128;
 };
 
 struct Target {

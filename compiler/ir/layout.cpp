@@ -30,11 +30,11 @@ Dim storage_elements(const Extents& extents, const Layout& layout) {
   return n;
 }
 
-Layout channels_last(const Type& type, int vector_floats) {
+Layout channels_last(const Type& type, int vector_floats, int64_t byte_unit) {
   const Extents& extents = type.extents;
   Dim stride = extents[1];
   if (is_byte(type.element)) {
-    stride = round_up(stride, 4);
+    stride = round_up(stride, byte_unit);
     if (stride.is_constant() && stride.value() > 0 && stride.value() % 2048 == 0) stride += 64;
     return {true, stride};
   }

@@ -21,9 +21,9 @@ DimList strides_of(const Extents& extents, const Layout& layout);
 Dim storage_elements(const Extents& extents, const Layout& layout);
 /// Axes from the outermost to the innermost in memory.
 std::vector<int> memory_order(int rank, const Layout& layout);
-/// Channels-last. Pixels of floats are padded to a multiple of `vector_floats` if that costs at most a fifth, pixels of bytes to a multiple of
-/// four, and none lie a multiple of 2 KiB apart.
-Layout channels_last(const Type& type, int vector_floats);
+/// Channels-last. Pixels of floats are padded to a multiple of `vector_floats` if that costs at most a fifth, pixels of bytes to a multiple of `byte_unit`,
+/// and none lie a multiple of 2 KiB apart.
+Layout channels_last(const Type& type, int vector_floats, int64_t byte_unit = 4);
 /// True if both strides lead to the same places. Strides of axes of extent 1 do not matter.
 bool same_strides(const Extents& extents, const DimList& a, const DimList& b);
 /// True when both layouts put every element at the same place.

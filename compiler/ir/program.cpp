@@ -35,4 +35,29 @@ BufferId root_of(const Program& program, BufferId buffer) {
   return buffer;
 }
 
+namespace {
+
+void add_host_reasons(const Program& program, const std::vector<Step>& steps, bool inside, std::vector<std::string>& reasons) {
+  for (const Step& step : steps) {
+    const Call* const call = step.call();
+    const bool blocks = std::holds_alternative<If>(step.action) || std::holds_alternative<Loop>(step.action);
+    std::string& reason = reasons.emplace_back();
+    if (blocks || (call != nullptr && call->device == Device::Cpu)) {
+      const auto known = program.host_reasons.find(step.value);
+      reason = known != program.host_reasons.end() ? known->second
+               : inside                            ? "it belongs to a branch or a loop, which the host runs"
+                                                   : "it gives the caller a value in memory of the host";
+    }
+    for_each_block(step, [&](const std::vector<Step>& block) { add_host_reasons(program, block, true, reasons); });
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> host_reasons_of_steps(const Program& program) {
+  std::vector<std::string> reasons;
+  add_host_reasons(program, program.steps, false, reasons);
+  return reasons;
+}
+
 }  // namespace onnxc

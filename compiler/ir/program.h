@@ -14,6 +14,7 @@
 // caller's allocator; an Allocate step or a kernel allocates it. Values that are no tensors (sequences, optionals,
 // maps) are Objects: variables that kernels get a pointer to.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,24 @@ struct Arena {
   int64_t alignment = 64;
 };
 
+/// What it costs to run nodes where they run, predicted, in nanoseconds.
+struct DeviceCosts {
+  struct OfNode {
+    std::string node;  ///< `MatMul 'name'`
+    Device device;
+    double host_ns, gpu_ns;  ///< infinite where there is no kernel
+  };
+  struct Transfer {
+    std::string value;
+    Device to;
+    double ns;
+  };
+  double chosen_ns = 0;            ///< of all nodes and transfers
+  double host_ns = 0, gpu_ns = 0;  ///< the same with all on the host, and with all that can be on the GPU
+  std::vector<OfNode> nodes{};
+  std::vector<Transfer> transfers{};
+};
+
 struct Program {
   std::string name;
   std::vector<Buffer> buffers;
@@ -108,6 +127,9 @@ struct Program {
   Arena arena;             ///< of the host
   Arena device_arena;      ///< of the GPU
   bool uses_heap = false;  ///< it needs an allocator
+  /// Of a program for a GPU: why nodes stay on the host, as the end of a sentence, by the names of their first outputs (Step::value).
+  std::map<std::string, std::string> host_reasons{};
+  std::optional<DeviceCosts> device_costs{};  ///< of a program for a GPU, where costs decided between devices
   /// What the unit needs beside onnxc's runtime: headers as in `#include`, with quotes or brackets, and names of
   /// libraries (`jpeg`) in the order of the linker's command line.
   std::vector<std::string> includes, libraries;
@@ -123,6 +145,10 @@ struct Program {
 double predicted_ns(const Program& program);
 /// Multiply-adds of all steps; INT64_MAX if they do not fit in 64 bits.
 Dim total_macs(const Program& program);
+
+/// Of a program for a GPU, for each step in pre-order: why the host computes it, as the end of a sentence. Empty for what the GPU does, and for
+/// bookkeeping.
+std::vector<std::string> host_reasons_of_steps(const Program& program);
 
 /// `input`, `arena`.
 const char* space_name(Buffer::Space space);

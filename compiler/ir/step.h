@@ -32,6 +32,7 @@ struct Call {
   Device device = Device::Cpu;
   /// On a GPU: threads for a kernel that a processor runs as well; 0: it is a GPU's own.
   Dim items = 0;
+  int64_t tickets = 0;       ///< words, zeros before and after, by which blocks of a GPU share work
   bool divisible = false;    ///< takes onnxc::Share as its last argument, which only GPUs pass
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
   /// Threads go on to it from the step before without waiting; see lowering/threads/concurrent_steps.h.

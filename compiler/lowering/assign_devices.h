@@ -4,7 +4,16 @@
 
 namespace onnxc {
 
-/// The GPU for each node that it has kernels for, the processor for others. Found by lowering the graph once as if the GPU could do everything.
-PerNode<Device> assign_devices(const Graph& graph, const Target& target, const LowerOptions& options);
+struct DeviceAssignment {
+  PerNode<Device> devices;                          ///< of the graph's nodes
+  std::map<std::string, std::string> host_reasons;  ///< Program::host_reasons
+  std::optional<DeviceCosts> costs{};               ///< Program::device_costs
+};
+
+/// Lowers the graph once as if the GPU could do everything, which tells what it cannot. Where LowerOptions::devices
+/// leaves the choice, the graph is lowered once more for the processor, and a minimum cut decides (partition/partition.h).
+/// `room`: bytes of weights that the GPU may hold. Throws Error{Unsupported} naming a node that may not be on the processor
+/// and has no kernel on the GPU, and Error{Budget} if there is too little room.
+DeviceAssignment assign_devices(const Graph& graph, const Target& target, const LowerOptions& options, int64_t room);
 
 }  // namespace onnxc

@@ -1,5 +1,7 @@
 // How an epilogue reads its operands: the result is seen as a matrix, and an operand that repeats over its rows or its
 // columns has a form of its own.
+#include <numeric>
+
 #include "compiler/lowering/lowerer.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
@@ -82,11 +84,21 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
   return std::nullopt;
 }
 
-EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step) {
+/// x0 + x1, both of `type`, which x0 of `epilogue` becomes; `bias` is the number of x1 then.
+static Expr after_bias(const std::optional<Expr>& epilogue, int bias, ElementType type) {
+  Expr sum;
+  sum.finish(sum.apply(Fn::Add, sum.input(0, type), sum.input(1, type)));
+  if (!epilogue) return sum;
+  std::vector<int> others(static_cast<std::size_t>(bias));
+  std::iota(others.begin(), others.end(), 0);
+  return compose(*epilogue, 0, sum, others, {0, bias});
+}
+
+EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step, std::optional<PointerArg> bias) {
   lowerer_.applies_epilogue_ = true;
   EpilogueArg arg;
-  if (!node_.epilogue) return arg;
-  arg.expr = lowerer_.add_expr(*node_.epilogue);
+  if (!node_.epilogue && !bias) return arg;
+  arg.expr = lowerer_.add_expr(bias ? after_bias(node_.epilogue, node_.epilogue_operands + 1, bias->as) : *node_.epilogue);
   const Extents& result = graph_[node_.outputs[0]].type.extents;
   const int own = node_.own_inputs();
   for (int i = 0; i < node_.epilogue_operands; ++i) {
@@ -109,6 +121,7 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
     if (form->form == "Rows" && same_places) step.may_share(this->result(), view);
     arg.operands.push_back(std::move(*form));
   }
+  if (bias) arg.operands.push_back({"PerCol", *bias, {}, {}});
   return arg;
 }
 
@@ -118,12 +131,15 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
 
 View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }
 
-void KernelQuery::apply_epilogue(View result) {
-  lowerer_.applies_epilogue_ = true;
-  if (node_.epilogue) apply_epilogue(result, result);
+View KernelQuery::before_epilogue(const View& y, ElementType element) {
+  if (!node_.epilogue || y.element == element) return y;
+  return {workspace("sums", element, storage_elements(y.extents, y.layout)), element, y.extents, y.layout};
 }
+
+void KernelQuery::apply_epilogue(View result) { apply_epilogue(result, result); }
 void KernelQuery::apply_epilogue(View result, View from) {
   lowerer_.applies_epilogue_ = true;
+  if (!node_.epilogue) return;
   std::vector<View> operands{std::move(from)};
   operands[0].pointer.writes = false;
   for (int i = 0; i < node_.epilogue_operands; ++i) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/lowering/lowerer.h"
 
@@ -33,7 +34,9 @@ void Lowerer::run_on_gpu(decltype(Step::action)& action) {
   if (call == nullptr) {
     const bool is_of_extents = std::holds_alternative<Declare>(action) || std::holds_alternative<Assign>(action) ||
                                std::holds_alternative<Require>(action) || std::holds_alternative<StoreShape>(action);
-    if (!is_of_extents) need_host("its values decide what the host does next");
+    if (std::holds_alternative<If>(action) || std::holds_alternative<Loop>(action)) need_host("the host runs branches and loops");
+    else if (std::holds_alternative<Bind>(action)) need_host("the host must know its values, which are extents");
+    else if (!is_of_extents) need_host("its memory comes from the caller's allocator");
     return;
   }
   const Kernel& kernel = find_kernel(call->kernel);
@@ -45,16 +48,17 @@ void Lowerer::run_on_gpu(decltype(Step::action)& action) {
   call->items = 1;
   if (!kernel.parallel && !kernel.divisible) return;
   // As many threads as the largest result has elements. Kernels that share out lines or pixels leave some of them idle.
-  // Scratch memory is one thread's own.
+  // Where threads need scratch memory, there are as many of them as have some.
   const Step step{action};
   Dim items = 1;
-  bool alone = false;
+  std::optional<Dim> shares;
   for_each_pointer(step, [&](const PointerArg& p) {
     if (!p.writes) return;
-    alone = alone || scratch_.contains(p.buffer);
-    items = max(items, element_count(program_[p.buffer].extents));
+    if (const auto scratch = shares_of_scratch_.find(p.buffer); scratch != shares_of_scratch_.end())
+      shares = shares ? min(*shares, scratch->second) : scratch->second;
+    else items = max(items, element_count(program_[p.buffer].extents));
   });
-  if (!alone) call->items = items;
+  call->items = shares ? max(min(items, *shares), 1) : items;
 }
 
 void Lowerer::transfer(Scope& scope, ValueId value, const View& from) {

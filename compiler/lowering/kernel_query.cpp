@@ -50,9 +50,10 @@ std::optional<PointerArg> KernelQuery::draft(const std::string& from, const Pack
 }
 KnownStorages* KernelQuery::known_storages() const { return lowerer_.options_.storages.get(); }
 NarrowWeights KernelQuery::narrow_weights() const { return lowerer_.options_.narrow_weights; }
+Math KernelQuery::math() const { return lowerer_.options_.math; }
 bool KernelQuery::may_mix() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return lowerer_.options_.math == Math::Default && may(node_) &&
+  return lowerer_.options_.math != Math::Strict && may(node_) &&
          std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
@@ -68,16 +69,34 @@ PointerArg KernelQuery::workspace(const std::string& name, ElementType element, 
                                            .element = element,
                                            .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
-  lowerer_.scratch_.insert(b);
   return {b, true, 0, element};
 }
 
 PointerArg KernelQuery::thread_workspace(const std::string& name, ElementType element, Dim elements) {
+  if (lowerer_.device_ == Device::Gpu) return share_workspace(name, element, elements, INT64_MAX);
   if (threads() <= 1) return workspace(name, element, elements);
   constexpr int64_t kLine = 64;  // bytes
   const Dim stride = round_up(elements, kLine * 8 / held_bits(element));
   PointerArg room = workspace(name, element, stride * threads());
   room.thread_stride = stride;
+  return room;
+}
+
+PointerArg KernelQuery::share_workspace(const std::string& name, ElementType element, Dim elements, Dim pieces) {
+  if (lowerer_.device_ == Device::Cpu) return workspace(name, element, elements);
+  constexpr int64_t kLine = 128, kMostShares = 4096, kMostBytes = int64_t{32} << 20, kSharesOfAnySize = 128;
+  const int64_t bits = held_bits(element);
+  const Dim stride = round_up(elements, kLine * 8 / bits);
+  int64_t most = kSharesOfAnySize;
+  if (stride.is_constant()) most = std::clamp<int64_t>(kMostBytes / std::max<int64_t>(stride.value() * bits / 8, 1), 1, kMostShares);
+  Dim results = 0;
+  for (ValueId v : node_.outputs) {
+    if (v != kAbsent) results = max(results, element_count(graph_[v].type.extents));
+  }
+  const Dim shares = min(min(pieces, results), most);
+  PointerArg room = workspace(name, element, stride * shares);
+  room.thread_stride = stride;
+  lowerer_.shares_of_scratch_.emplace(room.buffer, shares);
   return room;
 }
 
@@ -90,6 +109,16 @@ std::optional<View> KernelQuery::row_sums(int i) const {
   sums.writes = false;
   const Extents& image = extents(i);
   return View{sums, ElementType::F32, {image[0], image[1], image[2], 1}, {true, image[1]}};
+}
+
+bool KernelQuery::is_aligned(const View& view, int64_t bytes) const {
+  const auto is_multiple = [&](Dim offset) { return !offset.depends_on_run() && round_up(offset, bytes) == offset; };
+  if (!is_multiple(view.pointer.offset * (held_bits(view.element) / 8))) return false;
+  const Program& program = lowerer_.program_;
+  for (BufferId b = view.pointer.buffer; program[b].parent >= 0; b = program[b].parent) {
+    if (!is_multiple(program[b].offset)) return false;
+  }
+  return true;
 }
 
 void KernelQuery::alias(int output, int input, Dim offset) {
@@ -218,7 +247,7 @@ void KernelQuery::build_cheapest() {
   if (!note.empty()) step->what += ", " + note;
 }
 
-const char* name(Math math) { return math == Math::Strict ? "strict" : "default"; }
+const char* name(Math math) { return math == Math::Strict ? "strict" : math == Math::Fast ? "fast" : "default"; }
 const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
 
 }  // namespace onnxc

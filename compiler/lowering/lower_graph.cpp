@@ -1,5 +1,7 @@
 #include "compiler/lowering/lower_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/lowering/assign_devices.h"
@@ -12,6 +14,7 @@
 #include "compiler/lowering/threads/concurrent_steps.h"
 #include "compiler/lowering/threads/thread_workspaces.h"
 #include "compiler/passes/assign_layouts.h"
+#include "runtime_stub/onnxc/contract/device_memory.hpp"
 
 namespace onnxc {
 namespace {
@@ -29,6 +32,16 @@ double streaming_share(int64_t bytes, const Target& target) {
   return bytes <= target.l2_bytes / 2 ? costs.l2 : std::max(costs.l2, costs.memory * (bytes <= target.l3_bytes ? costs.l3 : 1.0));
 }
 
+/// Bytes of weights and, where sizes are known, of the arena.
+int64_t bytes_on_gpu(Program program, const LowerOptions& options) {
+  int64_t bytes = 0;
+  for (const Buffer& b : program.buffers) {
+    if (b.space == Buffer::Space::Weights && b.device == Device::Gpu && b.parent < 0) bytes += contract::device_room(b.bytes.value());
+  }
+  plan_program(program, options, false);
+  return bytes + (program.device_arena.bytes.is_constant() ? program.device_arena.bytes.value() : 0);
+}
+
 }  // namespace
 
 /// From layouts to steps, in order.
@@ -39,8 +52,10 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) devices_.emplace(&graph.nodes[i], devices[static_cast<int>(i)]);
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
-  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), PerValue<std::vector<View>>(graph.values.size())};
-  if (!options_.channels_last || target_.gpu != nullptr) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
+  const bool on_gpu = target_.gpu != nullptr;  // which moves 16 bytes at once
+  Scope scope{&graph, on_gpu ? assign_layouts(graph, 4, 16) : assign_layouts(graph, target_.vector_floats),
+              PerValue<std::vector<View>>(graph.values.size())};
+  if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
   if (options_.optimise && target_.gpu == nullptr)
     scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
@@ -60,11 +75,26 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
 }
 
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
-  Lowerer lowerer(target, options, choices);
-  if (target.gpu == nullptr) return lowerer.run(graph);
-  Program program = lowerer.run(graph, assign_devices(graph, target, options));
-  ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
-  return program;
+  if (target.gpu == nullptr) return Lowerer(target, options, choices).run(graph);
+  // The arena is known once the program is, so weights get what it leaves, until both fit.
+  for (int64_t room = options.gpu_memory;;) {
+    std::vector<Choice> chosen;
+    DeviceAssignment assignment = assign_devices(graph, target, options, room);
+    Lowerer lowerer(target, options, &chosen);
+    Program program = lowerer.run(graph, assignment.devices);
+    ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
+    program.host_reasons = std::move(assignment.host_reasons);
+    program.device_costs = std::move(assignment.costs);
+    const int64_t excess = options.gpu_memory == INT64_MAX ? 0 : bytes_on_gpu(program, options) - options.gpu_memory;
+    if (excess <= 0) {
+      if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
+      return program;
+    }
+    if (room == 0)
+      throw Error(ErrorKind::Budget, fmt::format("{} bytes on the GPU are too few for the arena", options.gpu_memory),
+                  "give --gpu-memory more, or compile for a processor");
+    room = std::max<int64_t>(0, std::min(room, options.gpu_memory) - excess);
+  }
 }
 
 void plan_program(Program& program, const LowerOptions& options, bool for_speed) {

@@ -13,6 +13,13 @@
 
 namespace onnxc {
 
+/// Who may compute, for a target with a GPU.
+enum class Devices {
+  Auto,       ///< whichever is predicted to end sooner, transfers included
+  Gpu,        ///< the GPU alone: a node that has no kernel there is refused
+  GpuAndCpu,  ///< the GPU all that it can, the processor the rest
+};
+
 struct LowerOptions {
   bool optimise = true;
   Math math = Math::Default;
@@ -21,6 +28,8 @@ struct LowerOptions {
   bool heap = true;                  ///< false: memory whose size has no bound is refused
   int64_t max_trip = 1'000'000'000;  ///< iterations of loops that state no number
   bool channels_last = true;
+  Devices devices = Devices::Auto;
+  int64_t gpu_memory = INT64_MAX;  ///< bytes on the GPU for weights and arena; without known sizes, for weights
   int threads = 1;
   /// Operands of a Concat are computed inside its result, which then is live from the first of them on. False: only
   /// where it joins rows of an image.
@@ -35,7 +44,7 @@ struct LowerOptions {
 };
 
 /// Chooses layouts and kernels, packs weights and makes the steps, without a memory plan. `choices` may be null.
-/// For a target with a GPU, nodes run on it if it has kernels for them; those of regions run on the processor.
+/// For a target with a GPU, nodes are spread over it and the processor (assign_devices.h); those of regions run on the processor.
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices);
 
 /// Finds what steps may share, and plans the memory. `for_speed`: the arena may grow where that helps threads.

@@ -9,6 +9,7 @@
 
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/assign_layouts.h"
+#include "compiler/select/gpu/gpu_kernels.h"
 
 namespace onnxc {
 
@@ -220,7 +221,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
   const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
   const bool turns = device_ == Device::Cpu && held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) &&
                      is_wide(shape[last]);
-  Call call = call_of(find_kernel(turns ? "transposing_copy" : "strided_copy"));
+  Call call = call_of(find_kernel(uses_gpu_kernels() ? "gpu_copy" : turns ? "transposing_copy" : "strided_copy"));
   to.writes = true;
   from.writes = false;
   to.as = from.as = element;
@@ -302,7 +303,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     KernelQuery lowering(*this, *scope.graph, node);
     const auto absorbed = absorbed_.find(&node);
     if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);
-    else lower(lowering);
+    else if (!uses_gpu_kernels() || !lower_by_gpu_kernels(lowering)) lower(lowering);
     lowering.build_cheapest();
     // Reference kernels meet nodes with epilogues on GPUs alone.
     if (!node.is_map() && node.epilogue && !applies_epilogue_) need_host("its reference kernel has no epilogue");
@@ -328,8 +329,8 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
     if (node.is_map() || all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
       std::vector<const Node*> nodes = island.match(around, node, target_);
-      const auto on_gpu = [&](const Node* n) { return device_of(*n) == Device::Gpu; };
-      if (nodes.empty() || on_gpu(&node) || std::ranges::any_of(nodes, on_gpu)) continue;
+      const auto elsewhere = [&](const Node* n) { return device_of(*n) != island.device; };
+      if (nodes.empty() || elsewhere(&node) || std::ranges::any_of(nodes, elsewhere)) continue;
       all.insert(nodes.begin(), nodes.end());
       absorbed_[&node] = {&island, std::move(nodes)};
       break;

@@ -30,6 +30,12 @@ class Lowerer {
 
   /// `devices`: of the graph's nodes; empty: the processor.
   Program run(const Graph& graph, const PerNode<Device>& devices = {});
+  /// After a run: the last node of each group that one kernel computes, and the others.
+  std::map<const Node*, std::vector<const Node*>> islands() const {
+    std::map<const Node*, std::vector<const Node*>> all;
+    for (const auto& [last, absorbed] : absorbed_) all.emplace(last, absorbed.nodes);
+    return all;
+  }
   /// After a run: why nodes that were to run on a GPU cannot.
   const std::map<const Node*, std::string>& refused_by_gpu() const { return refused_by_gpu_; }
 
@@ -79,6 +85,8 @@ class Lowerer {
   void need_host(std::string why);
   /// Refuses a node of the GPU with strings, or with values that are no tensors.
   void check_values(const Scope& scope, const Node& node);
+  /// Whether the current node is to have kernels of a GPU's own.
+  bool uses_gpu_kernels() const { return device_ == Device::Gpu && options_.optimise; }
   /// Makes a step one of the GPU, if it can be.
   void run_on_gpu(decltype(Step::action)& action);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.
@@ -137,8 +145,8 @@ class Lowerer {
   bool applies_epilogue_ = false;  ///< the node being lowered has applied its epilogue
   std::map<const Node*, Device> devices_;
   std::map<const Node*, std::string> refused_by_gpu_;
-  std::set<BufferId> scratch_;                                                         ///< what steps have for themselves
-  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;             ///< of their bytes
+  std::map<BufferId, Dim> shares_of_scratch_;                               ///< for how many shares of a GPU's step there is some
+  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType, Device>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_pointers_;  ///< where a value that leaves its graph is to be written

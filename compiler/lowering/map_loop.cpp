@@ -66,7 +66,7 @@ void KernelQuery::map_loop(const Expr& expr, View y, const std::vector<View>& x)
     operands.back().pointer.as = element;
     vectors = vectors && operands.back().form != "Strided" && (k == 0 ? operands[0].form == "Stream" : true) && has_lanes(element);
   }
-  StepBuilder step = call(vectors ? "map" : "map_scalar");
+  StepBuilder step = call(lowerer_.uses_gpu_kernels() ? "gpu_map" : vectors ? "map" : "map_scalar");
   step.template_arg(ExprType{lowerer_.add_expr(expr)}).dims(shape);
   for (auto& form : operands) step.form(form);
   for (std::size_t k = 0; k < x.size(); ++k) {

@@ -50,7 +50,9 @@ enum class Math {
   /// Each element of a product is within the error bound of a sum of products: no kernel mixes values.
   Strict,
   /// Kernels may mix values if no reader of their results magnifies the errors.
-  Default
+  Default,
+  /// On a GPU operands of f32 products are rounded to 11 bits. Elsewhere as Default.
+  Fast
 };
 /// The name in --math.
 const char* name(Math math);
@@ -78,6 +80,7 @@ class KernelQuery {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;    ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
+  Math math() const;
   bool may_mix() const;                   ///< kernels that mix values (Kernel::mixes) are allowed
   KnownStorages* known_storages() const;  ///< may be null
   bool weights_stream() const;            ///< the weights are too large to stay in L2 from one run to the next
@@ -138,6 +141,9 @@ class KernelQuery {
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
   /// The same, with this number of elements for each thread share of a step.
   PointerArg thread_workspace(const std::string& name, ElementType element, Dim elements);
+  /// Scratch memory of a reference kernel, which a processor runs in one piece: this number of elements for each share of a GPU's step,
+  /// which has at most `pieces` of them.
+  PointerArg share_workspace(const std::string& name, ElementType element, Dim elements, Dim pieces);
   /// States that output 0 is an image [n, c, h, w] and that a step of this node also writes the sums of its rows of
   /// pixels, [n, h, c].
   void keep_row_sums(PointerArg sums);
@@ -148,6 +154,9 @@ class KernelQuery {
   void include(const std::string& header);
   void link(const std::string& library);
 
+  /// Whether the first element of a row-major view is known to lie at a multiple of so many bytes. Inputs and outputs on
+  /// a GPU lie at multiples of 16.
+  bool is_aligned(const View& view, int64_t bytes) const;
   /// Output 0 as a kernel has defined it.
   View result() const;
   /// Output i is the memory of input j from element `offset` on, row-major.
@@ -165,11 +174,14 @@ class KernelQuery {
   /// Nested conditions as a type.
   BranchesType branches(Branches branches);
   /// The node's epilogue as an argument, for a result seen as `shape`; Keep if there is none.
-  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
+  /// `bias`: values of the sums' type, one for each column, that kernels without a bias of their own add before.
+  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step, std::optional<PointerArg> bias = std::nullopt);
   /// An expression that the kernel itself applies: x0 is what it computes, and x_i (i > 0) the i-th operand.
   EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
   EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows
   EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
+  /// Where a kernel without an epilogue writes `element`s: `y`, or memory from which the node's epilogue makes y, if y has another type.
+  View before_epilogue(const View& y, ElementType element);
   /// For kernels without an epilogue: applies the node's epilogue in a loop of its own, in place.
   void apply_epilogue(View result);
   /// The same from sums that lie elsewhere, or have another type.

@@ -6,7 +6,7 @@
 
 namespace onnxc {
 
-PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats) {
+PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats, int64_t byte_unit) {
   PerValue<Layout> layouts(graph.values.size());
   PerValue<std::vector<const Node*>> users(graph.values.size());
   for (const Node& node : graph.nodes) {
@@ -42,7 +42,7 @@ PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     if (!node.is("Transpose") || !node.domain.empty() || node.epilogue || !is_image(graph[node.outputs[0]].type)) return false;
     // Kernels read pixels of bytes by fours.
     const Type& to = graph[node.outputs[0]].type;
-    if (to.element != ElementType::F32 && !(to.extents[1] == round_up(to.extents[1], 4))) return false;
+    if (to.element != ElementType::F32 && !(to.extents[1] == round_up(to.extents[1], byte_unit))) return false;
     std::vector<int64_t> perm{0, graph[node.outputs[0]].type.rank() - 1};
     for (int64_t axis = 1; axis + 1 < graph[node.outputs[0]].type.rank(); ++axis) perm.push_back(axis);
     return node.integers("perm") == perm && !layouts[node.inputs[0]].channels_last;
@@ -69,7 +69,7 @@ PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats) {
         if (!node.is_map() && in != kAbsent) last = last || (layouts[in].channels_last && graph[in].type.rank() == graph[out].type.rank());
         if (!node.is_map()) break;
       }
-      if (last) layouts[out] = channels_last(graph[out].type, vector_floats);
+      if (last) layouts[out] = channels_last(graph[out].type, vector_floats, byte_unit);
     }
   }
   return layouts;

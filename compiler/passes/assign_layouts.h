@@ -9,6 +9,6 @@ namespace onnxc {
 
 /// The layout in which each value is computed: channels-last from convolutions on, through the operators that follow,
 /// and row-major elsewhere. With --layout everything may be row-major.
-PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats);
+PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats, int64_t byte_unit = 4);
 
 }  // namespace onnxc

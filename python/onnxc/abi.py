@@ -4,6 +4,7 @@ import ctypes as c
 INT64_MIN = -(2**63)  # in a shape: an expression of symbols
 PLAIN, BOUNDED, VALUE = range(3)  # forms
 TENSOR, SEQUENCE, OPTIONAL, MAP = range(4)  # kinds
+CPU, CUDA, CUDA_EMULATED = range(3)  # devices
 MAX_RANK = 10
 
 
@@ -57,7 +58,14 @@ class Call(c.Structure):
     ]
 
 
+class DeviceOptions(c.Structure):
+    _fields_ = [("struct_bytes", c.c_size_t), ("ordinal", c.c_int32), ("pageable", c.c_int32), ("stream", c.c_void_p)]
+
+
 class Model(c.Structure):
+    """A model as every version of onnxc made it."""
+
+    device = CPU
     _fields_ = [
         ("struct_bytes", c.c_size_t),
         ("name", c.c_char_p),
@@ -79,6 +87,24 @@ class Model(c.Structure):
     ]
 
 
+class DeviceModel(c.Structure):
+    """The same, with what units for GPUs add."""
+
+    _fields_ = Model._fields_ + [
+        ("device", c.c_int32),
+        ("can_capture", c.c_int32),
+        ("device_words", c.c_size_t),
+        ("device_arena_bytes", c.CFUNCTYPE(c.c_size_t, c.POINTER(c.c_int64))),
+        ("weights_image", c.CFUNCTYPE(c.c_void_p, c.POINTER(c.c_size_t))),
+        ("input_devices", c.POINTER(c.c_int32)),
+        ("output_devices", c.POINTER(c.c_int32)),
+        ("open", c.CFUNCTYPE(c.c_int32, c.POINTER(DeviceOptions), c.POINTER(c.c_void_p), c.c_char_p, c.c_size_t)),
+        ("close", c.CFUNCTYPE(None, c.c_void_p)),
+        ("run_in", c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(Call))),
+        ("enqueue", c.CFUNCTYPE(c.c_int32, c.c_void_p)),
+    ]
+
+
 def load(path, namespace):
     """The library (keep it alive) and its model."""
     library = c.CDLL(str(path))
@@ -87,6 +113,8 @@ def load(path, namespace):
     model = function().contents
     if model.struct_bytes < c.sizeof(Model):
         raise ImportError(f"{path}: made by an older onnxc ({(model.version or b'?').decode()})")
+    if model.struct_bytes >= c.sizeof(DeviceModel):
+        model = c.cast(function(), c.POINTER(DeviceModel)).contents
     return library, model
 
 

@@ -2,6 +2,7 @@
 import ctypes as c
 import math
 import threading
+import warnings
 import weakref
 from collections import namedtuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from . import abi, build
 from .element_types import element_type, pack, unpack
+from .providers import CPU, CUDA, cuda_options, first_of
 from .values import STRING, from_strings, from_value, to_strings, to_value
 
 NodeArg = namedtuple("NodeArg", "name shape type")
@@ -61,16 +63,25 @@ class InferenceSession:
     custom_ops:    operators that you write in C++: {"my.domain.Foo": "foo.hpp:my::foo, y0 = x0"}; see docs/custom-operators.md
     include_dirs:  where their headers are, before the working directory
     options:       other options of the onnxc command
+    providers:     what to run on, as for onnxruntime: ["cuda"] or ["CUDAExecutionProvider"], [("cuda", {"device_id": 1})], ["cpu"]; the first of them counts.
+                   Where there is no GPU, or no nvcc, what is for GPUs runs in an emulator, slowly, which a warning tells.
+    architecture:  with "cuda": "sm80" or "sm90", alone or with the processor beside the GPU, as in "sm90+x86-64-v3"; by default what the GPU has
 
     Several threads may use one session at once.
     """
 
-    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE, custom_ops=None, include_dirs=()):
+    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE, custom_ops=None, include_dirs=(), providers=None, architecture=None):
+        provider, asked = first_of(providers) if providers is not None else (None, {})
+        ordinal = int(asked.get("device_id", 0))
         if not (isinstance(model, str) and model.endswith(".so")):
+            options = [*options, *(cuda_options(architecture, ordinal) if provider == CUDA else ())]
             model = build.compile(model, dims=dims, threads=threads, custom_ops=custom_ops, include_dirs=include_dirs, options=options, namespace=namespace)
         self._library, self._model = abi.load(model, namespace)
         m = self._model
         self.name = m.name.decode()
+        self._provider = CUDA if m.device else CPU
+        if provider not in (None, self._provider):
+            raise ValueError(f"{model} is for the {self._provider}, not for the {provider}")
         self._symbols = [(m.symbols[k].name.decode(), m.symbols[k].min, m.symbols[k].max) for k in range(m.symbol_count)]
         names = [name for name, _, _ in self._symbols]
         self._inputs = [_Slot(m.inputs[k], names) for k in range(m.input_count)]
@@ -80,6 +91,10 @@ class InferenceSession:
             self._one_at_a_time = threading.Lock()  # the library's threads serve one call at a time
             weakref.finalize(self, self._library.onnxc_executor_delete, self._executor)
         self._local = threading.local()  # each thread has an arena of its own
+        self._device_session = _open_session(self, ordinal) if m.device else None
+
+    def get_providers(self):
+        return [self._provider]
 
     def get_inputs(self):
         return [slot.node_arg for slot in self._inputs]
@@ -176,7 +191,7 @@ class Binding:
             self._output_forms = [(seen.shape, seen.dtype) for _, seen in outputs]
             self._output_names = self._fixed.keys()
 
-        arena = arena_maker(size, model.arena_alignment)
+        arena = arena_maker(0 if model.device else size, model.arena_alignment)  # a session on a GPU has its own
         self._input_pointers, self._output_pointers = _pointers(stored), _pointers(self._stored_outputs)
         shape_pointers = (c.POINTER(c.c_int64) * max(len(self._shapes), 1))(*[c.cast(s, c.POINTER(c.c_int64)) for s in self._shapes])
         self._stored_inputs, self._arena = stored, arena
@@ -194,12 +209,16 @@ class Binding:
         self._memory = abi.Memory(session._library) if model.needs_allocator else None
         if self._memory:
             self._call.allocator = self._memory.allocator
-        self._run = model.run if session._executor is None else self._run_alone
+        self._run = self._run_on_device if model.device else model.run if session._executor is None else self._run_alone
         self._reference = c.byref(self._call)
 
     def _run_alone(self, call):
         with self._session._one_at_a_time:
             return self._session._model.run(call)
+
+    def _run_on_device(self, call):
+        with self._session._one_at_a_time:
+            return self._session._model.run_in(self._session._device_session, call)
 
     def _store(self, slot, given):
         """An input as the model sees it."""
@@ -258,6 +277,26 @@ class Binding:
             flat = unpack(stored, slot.bits, count, slot.dtype) if slot.bits else stored.reshape(-1)[:count]
             arrays.append(from_strings(flat, shape) if slot.is_string else flat.reshape(shape))
         return Outputs((slot.name for slot in self._session._outputs), arrays)
+
+
+_told_of_emulator = False
+
+
+def _open_session(session, ordinal):
+    """Memory on a GPU with the model's weights, which goes with `session`."""
+    global _told_of_emulator
+    model = session._model
+    if model.device == abi.CUDA_EMULATED and not _told_of_emulator:
+        _told_of_emulator = True
+        warnings.warn("this runs in onnxc's emulator of GPUs, slowly: there is no GPU, or no nvcc", RuntimeWarning, stacklevel=3)
+    options = abi.DeviceOptions(struct_bytes=c.sizeof(abi.DeviceOptions), ordinal=ordinal)
+    opened, message = c.c_void_p(), c.create_string_buffer(1024)
+    status = model.open(c.byref(options), c.byref(opened), message, len(message))
+    if status:
+        raise RunError(f"{session.name}: {message.value.decode(errors='replace') or f'status {status}'}", status)
+    session._one_at_a_time = threading.Lock()
+    weakref.finalize(session, model.close, opened.value)
+    return opened.value
 
 
 _REFUSED = c.c_size_t(-1).value  # what arena_bytes tells of dimensions that a run refuses

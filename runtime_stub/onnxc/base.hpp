@@ -76,10 +76,11 @@ constexpr std::size_t describe(Status status, char* text, std::size_t room) noex
 }
 
 /// The code of a status, whose text goes to the caller that has room for it.
-constexpr int32_t tell(Status status, const onnxc_call& call) noexcept {
-  if (status && call.message != nullptr) describe(status, call.message, call.message_bytes);
+constexpr int32_t tell(Status status, char* message, std::size_t message_bytes) noexcept {
+  if (status && message != nullptr) describe(status, message, message_bytes);
   return status.code;
 }
+constexpr int32_t tell(Status status, const onnxc_call& call) noexcept { return tell(status, call.message, call.message_bytes); }
 
 }  // namespace onnxc
 

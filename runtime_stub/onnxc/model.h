@@ -92,6 +92,42 @@ typedef struct onnxc_call {
   size_t message_bytes;
 } onnxc_call;
 
+/* ONNXC_CUDA_EMULATED: the unit was compiled without nvcc, and runs as on a GPU, on the processor. */
+enum onnxc_device { ONNXC_CPU = 0, ONNXC_CUDA = 1, ONNXC_CUDA_EMULATED = 2 };
+
+/* How a session uses a GPU. */
+typedef struct onnxc_device_options {
+  size_t struct_bytes; /* sizeof(onnxc_device_options): later versions append members */
+  int32_t ordinal;     /* which GPU, as CUDA counts them */
+  int32_t pageable;    /* not 0: no pinned memory of the host; copies come from the caller's memory */
+  void* stream;        /* a cudaStream_t; null: one of the session's own */
+} onnxc_device_options;
+
+/* Memory of one GPU with the weights of a model in it: one run at a time. */
+typedef struct onnxc_session onnxc_session;
+
+/* Work that is put on a stream. Pointers are the caller's, to the device where nothing else is said; what they point to stays until the work is done. */
+typedef struct onnxc_device_call {
+  size_t struct_bytes;           /* sizeof(onnxc_device_call): later versions append members */
+  const int64_t* symbols;        /* on the host, as in onnxc_call */
+  const void* const* inputs;     /* the array is on the host; so is what the pointers of input_devices[k] == ONNXC_CPU point to */
+  void* const* outputs;          /* likewise */
+  int64_t* const* output_shapes; /* on the host, as in onnxc_call */
+  void* arena;                   /* device_arena_bytes(symbols) bytes, at a multiple of 256 */
+  const void* weights;           /* a copy of weights_image, at a multiple of 256 */
+  uint32_t* words;               /* device_words zeros; work that is done leaves an onnxc_status in the first, which the caller sets to 0 */
+  void* host_arena;              /* on the host: arena_bytes(symbols) bytes, at a multiple of arena_alignment */
+  void* stream;                  /* a cudaStream_t */
+  char* message;                 /* as in onnxc_call */
+  size_t message_bytes;
+} onnxc_device_call;
+
+#ifdef __cplusplus /* where a unit gives no value, as those that were made before the member */
+#define ONNXC_OTHERWISE(value) = value
+#else
+#define ONNXC_OTHERWISE(value)
+#endif
+
 typedef struct onnxc_model {
   size_t struct_bytes;
   const char* name;
@@ -110,7 +146,26 @@ typedef struct onnxc_model {
   /* 0, or an onnxc_status. */
   int32_t (*run)(const onnxc_call* call);
   int32_t needs_allocator;
+
+  /* Of units for GPUs. Elsewhere `device` is ONNXC_CPU, and what follows it is null or 0. */
+  int32_t device ONNXC_OTHERWISE(0);      /* onnxc_device */
+  int32_t can_capture ONNXC_OTHERWISE(0); /* `enqueue` waits for nothing */
+  size_t device_words ONNXC_OTHERWISE(0);
+  size_t (*device_arena_bytes)(const int64_t* symbols) ONNXC_OTHERWISE(nullptr); /* SIZE_MAX as for arena_bytes */
+  const void* (*weights_image)(size_t* bytes)ONNXC_OTHERWISE(nullptr);
+  const int32_t* input_devices ONNXC_OTHERWISE(nullptr); /* for each input, the onnxc_device that `enqueue` takes it on */
+  const int32_t* output_devices ONNXC_OTHERWISE(nullptr);
+  /* Takes memory and copies the weights. options: null for the first GPU. message: as in onnxc_call. The session is null where that fails. */
+  int32_t (*open)(const onnxc_device_options* options, onnxc_session** session, char* message, size_t message_bytes)
+      ONNXC_OTHERWISE(nullptr);
+  void (*close)(onnxc_session* session) ONNXC_OTHERWISE(nullptr);
+  /* As `run`, which is the same in a session of its own, and slow. The arena of the call is not used. */
+  int32_t (*run_in)(onnxc_session* session, const onnxc_call* call) ONNXC_OTHERWISE(nullptr);
+  /* The answer says whether all work was put on the stream. */
+  int32_t (*enqueue)(const onnxc_device_call* call) ONNXC_OTHERWISE(nullptr);
 } onnxc_model;
+
+#undef ONNXC_OTHERWISE
 
 /* What `run` may answer. onnxc::Status wraps it. */
 enum onnxc_status {

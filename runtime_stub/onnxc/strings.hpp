@@ -12,14 +12,26 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
+/// As memcmp, which a GPU has not.
+ONNXC_BOTH int compare_bytes(const char* a, const char* b, std::size_t n) {
+#if defined(__CUDA_ARCH__)
+  for (std::size_t i = 0; i < n; ++i) {
+    if (a[i] != b[i]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[i]) ? -1 : 1;
+  }
+  return 0;
+#else
+  return n == 0 ? 0 : __builtin_memcmp(a, b, n);
+#endif
+}
+
 /// Order by bytes.
-ONNXC_INLINE bool before(onnxc_string a, onnxc_string b) {
+ONNXC_BOTH bool before(onnxc_string a, onnxc_string b) {
   const std::size_t n = a.size < b.size ? a.size : b.size;
-  const int order = n == 0 ? 0 : __builtin_memcmp(a.data, b.data, n);
+  const int order = compare_bytes(a.data, b.data, n);
   return order != 0 ? order < 0 : a.size < b.size;
 }
 template <class T>
-ONNXC_INLINE bool before(T a, T b) {
+ONNXC_BOTH bool before(T a, T b) {
   return a < b;
 }
 

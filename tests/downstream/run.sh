@@ -75,6 +75,23 @@ quietly "$out/dynamic_mlp/dynamic_mlp" samples/dynamic_mlp/flowers.txt
 quietly "$out/custom_operator/custom_operator" samples/custom_operator/expected.txt
 grep -q -- '-lm' "$out/custom_operator/onnxc/custom_operator_model/custom_operator.link" || fail "the link file does not name the library"
 
+# On a GPU: by nvcc if it is there, which takes no GPU, and in the emulator.
+quietly cmake -S samples/cuda -B "$out/emulated" -G Ninja -DCMAKE_PREFIX_PATH="$build" -DEMULATE=ON
+grep -q 'runs in the emulator of GPUs' "$out/log" || fail "no word about the emulator"
+quietly cmake --build "$out/emulated"
+quietly "$out/emulated/digits" samples/digits/digit.pgm samples/digits/expected.txt
+nvcc="${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}"
+if command -v "$nvcc" >/dev/null; then
+  CUDACXX="$nvcc" quietly cmake -S samples/cuda -B "$out/cuda" -G Ninja -DCMAKE_PREFIX_PATH="$build"
+  quietly cmake --build "$out/cuda"
+  if nvidia-smi -L >/dev/null 2>&1; then quietly "$out/cuda/digits" samples/digits/digit.pgm samples/digits/expected.txt
+  elif "$out/cuda/digits" samples/digits/digit.pgm >"$out/log" 2>&1; then fail "a run without a GPU succeeds"
+  else grep -q '^digits: no session: the GPU failed: ' "$out/log" || { cat "$out/log"; fail "no word about the GPU"; }
+  fi
+else
+  echo "(no nvcc: nothing was compiled for a GPU)"
+fi
+
 # Cross-compiling needs to know for which machine, and uses the compiler of this one.
 if cmake -S samples/digits -B "$out/cross" -G Ninja -DCMAKE_PREFIX_PATH="$out/prefix" -DCMAKE_SYSTEM_NAME=Generic \
   -DCMAKE_CXX_COMPILER="${CXX:-g++}" >"$out/log" 2>&1; then fail "cross-compiling without a TARGET is accepted"; fi

@@ -1,4 +1,4 @@
-// Four models in one program, twice two of them from the same file: each lives in a namespace of its own.
+// Five models in one program, twice two of them from the same file: each lives in a namespace of its own.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -6,6 +6,7 @@
 
 #include "digits.h"
 #include "flowers.h"
+#include "gpu_digits.h"
 #include "one_flower.h"
 #include "small_digits.h"
 
@@ -24,6 +25,14 @@ int main() {
   float largest = 0;
   for (std::size_t k = 0; k < 10; ++k) largest = std::fmax(largest, std::fabs(small_scores[k] - digit_scores[k]));
   if (!(largest < 0.05f) || !(largest > 0)) return 1;
+
+  // The same on a GPU, in a session.
+  std::array<float, 10> gpu_scores{};
+  gpu_digits::Session session;
+  if (session.open() || session.run({.image = image}, {.scores = gpu_scores})) return 1;
+  for (std::size_t k = 0; k < 10; ++k) {
+    if (!(std::fabs(gpu_scores[k] - digit_scores[k]) < 1e-5f)) return 1;
+  }
 
   // The dynamic model on two flowers and the fixed one on the first of them agree.
   const std::vector<float> measures{5.1f, 3.5f, 1.4f, 0.2f, 6.5f, 2.8f, 4.6f, 1.5f};

@@ -27,6 +27,8 @@ TYPES = {
     "stored": STORED,
     "element": SCALAR + STORED,
     "moved": SCALAR + STORED + ["complex64", "complex128"],
+    "key": ["int64_t", "int32_t", "int16_t", "float", "double"],
+    "value": ["float", "double", "int16_t", "int8_t", "int32_t", "int64_t"],
     "feature": ["float", "double", "int32_t", "int64_t"],
     "packed": PACKED,
     "byte": ["uint8_t", "int8_t", "bool"] + SMALLEST,
@@ -152,7 +154,7 @@ def catalogue(root):
     rows = {}
     for path in sorted(Path(root, "targets/kernels").glob("*.inc")):
         for line in path.read_text().splitlines():
-            if line.startswith("ONNXC_KERNEL(") and re.search(r"\.device = Device::(Any|Gpu)", line):
+            if line.startswith("ONNXC_KERNEL(") and ".runs_on = RunsOn::Any" in line:
                 field = lambda name: re.search(rf'\.{name} = "([^"]*)"', line).group(1)
                 rows[field("name")] = (field("header"), ".divisible = true" in line)
     return rows

@@ -37,7 +37,7 @@ Status run(bool fixed, const void* const* inputs, void* const* outputs) noexcept
   if (const Status s = session.open()) return s;
   if (const Status s = describe_device(device)) return s;
   if (const Status s = first.record(session.stream())) return s;
-  if (const Status s = session.run(&n, {inputs, 1}, {outputs, 2})) return s;
+  if (const Status s = session.run({&n, inputs, outputs})) return s;
   if (const Status s = last.record(session.stream())) return s;
   return elapsed_ms(first, last, ms);
 }

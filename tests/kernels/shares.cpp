@@ -1,15 +1,19 @@
 // Kernels that can be divided give the same bits in any number of shares as in one: that is how threads of a GPU run
 // them. Of what they write, each byte is written by one share alone.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <onnxc/map_scalar.hpp>
 #include <onnxc/scalar/affine_grid.hpp>
 #include <onnxc/scalar/arg_max.hpp>
 #include <onnxc/scalar/bit_cast.hpp>
+#include <onnxc/scalar/byte_table.hpp>
 #include <onnxc/scalar/col2im.hpp>
 #include <onnxc/scalar/conv.hpp>
 #include <onnxc/scalar/cumulative.hpp>
@@ -27,6 +31,7 @@
 #include <onnxc/scalar/lrn.hpp>
 #include <onnxc/scalar/matmul.hpp>
 #include <onnxc/scalar/mel_weight_matrix.hpp>
+#include <onnxc/scalar/ml/lookup.hpp>
 #include <onnxc/scalar/ml/normalizer.hpp>
 #include <onnxc/scalar/ml/scores.hpp>
 #include <onnxc/scalar/ml/svm.hpp>
@@ -614,6 +619,68 @@ TEST_CASE("rows of classical models in shares") {
                      static_cast<const float*>(nullptr), {.least = 1, .most = 2, .skips = 1, .counts = counts}, share);
     });
   }
+}
+
+namespace {
+
+/// Keys in the order of their buckets, as the compiler lays them out.
+template <class K>
+struct Keys {
+  std::vector<K> sorted;
+  std::vector<int32_t> first;
+  int64_t bits;
+
+  explicit Keys(std::vector<K> keys) : sorted(std::move(keys)), bits(contract::hash_bits(static_cast<int64_t>(sorted.size()))) {
+    const auto bucket = [&](K key) { return contract::bucket_of(scalar::hash_of_key(key), bits); };
+    std::sort(sorted.begin(), sorted.end(), [&](K a, K b) { return std::pair(bucket(a), a) < std::pair(bucket(b), b); });
+    for (uint64_t b = 0; b <= uint64_t{1} << bits; ++b)
+      first.push_back(static_cast<int32_t>(std::count_if(sorted.begin(), sorted.end(), [&](K key) { return bucket(key) < b; })));
+  }
+  scalar::KeyTable<K> table() const { return {sorted.data(), first.data(), bits}; }
+};
+
+}  // namespace
+
+TEST_CASE("look-ups in shares") {
+  for_types<float, double, int16_t, int64_t>([]<class K>() {
+    const Keys<K> keys({K(3), K(-7), K(100), K(5), K(0)});
+    std::vector<K> x{K(5), K(4), K(100), K(-7), K(3), K(0), K(2)};
+    if constexpr (std::is_floating_point_v<K>) x[1] = std::numeric_limits<K>::quiet_NaN();
+    const std::vector<int64_t> codes{10, 11, 12, 13, 14}, otherwise{-1}, nan{99};
+    for (const int64_t* const of_nan : {nan.data(), static_cast<const int64_t*>(nullptr)}) {
+      check_shares(7, [&](Outputs& to, Share share) {
+        scalar::label_encoder(to.array<int64_t>(7), of(x, {7}), keys.table(), codes.data(), otherwise.data(), of_nan, share);
+      });
+    }
+    std::vector<int64_t> y(7);
+    scalar::label_encoder(y.data(), of(x, {7}), keys.table(), codes.data(), otherwise.data(), nan.data());
+    for (size_t i = 0; i < y.size(); ++i) {
+      const auto found = std::find(keys.sorted.begin(), keys.sorted.end(), x[i]);
+      const int64_t none = x[i] != x[i] ? 99 : -1;
+      CHECK(y[i] == (found == keys.sorted.end() ? none : codes[static_cast<size_t>(found - keys.sorted.begin())]));
+    }
+  });
+  const Keys<int64_t> keys({3, -7, 100});
+  const std::vector<int64_t> known{100, 3, 3, -7}, unknown{100, 4, 3, -7}, positions{1, 2, 0};
+  const auto check = [&](const std::vector<int64_t>& x, bool zeros) {
+    return check_shares(4, [&](Outputs& to, Share share) {
+      return scalar::one_hot_encoder(to.array<float>(12), of(x, {4}), keys.table(), positions.data(), 3, zeros, share);
+    });
+  };
+  CHECK(check(known, false) == ONNXC_OK);
+  CHECK(check(unknown, true) == ONNXC_OK);
+  CHECK(check(unknown, false) == ONNXC_BAD_VALUE);
+}
+
+TEST_CASE("tables of bytes in shares") {
+  std::vector<uint8_t> x(300);
+  std::vector<int8_t> table(256);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(7 * i);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<int8_t>(11 * i + 3);
+  check_shares(300, [&](Outputs& to, Share share) { scalar::byte_table(to.array<int8_t>(300), x.data(), table.data(), 300, share); });
+  std::vector<int8_t> y(300);
+  scalar::byte_table(y.data(), reinterpret_cast<const int8_t*>(x.data()), table.data(), 300);
+  for (size_t i = 0; i < y.size(); ++i) CHECK(y[i] == table[x[i]]);
 }
 
 namespace {

@@ -20,9 +20,9 @@ def expect(condition, text):
         print(f"FAILED  {text}")
 
 
-def report(*arguments, code=0, path=None):
+def report(*arguments, code=0, path=None, target="x86-64-v3"):
     environment = dict(os.environ, PATH=path) if path else None
-    result = subprocess.run([onnxc, "report", "--target", "x86-64-v3", *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=300)
+    result = subprocess.run([onnxc, "report", "--target", target, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=300)
     expect(result.returncode == code, f"exit status {result.returncode}, not {code}, of report {' '.join(map(str, arguments))}: {result.stderr}")
     return result
 
@@ -99,6 +99,12 @@ def check_files(folder):
     report(f"{folder}/symbolic.onnx", "-o", f"{folder}/fixed.html", "--dim", "batch=4")
     expect(page_data(f"{folder}/fixed.html")["arena"]["bytes"] >= 0, "with --dim it has one")
 
+    report(small, "-o", f"{folder}/gpu.html", target="cuda-sm80")
+    gpu = page_data(f"{folder}/gpu.html")
+    expect({step["device"] for step in gpu["steps"]} == {"gpu", "host"} and gpu["transfers"]["to_host"] > 0, "the host decides the If, and the rest is the GPU's")
+    expect(gpu["device_arena"]["bytes"] > 0 and {b["device"] for b in gpu["buffers"] if b["place"] == "arena"} == {"gpu", "host"}, "there are two arenas")
+    expect("device_arena" not in data, "and one on a processor")
+
     models.quantised(f"{folder}/quantised.onnx")
     report(f"{folder}/quantised.onnx", "-o", f"{folder}/quantised.html")
     floats = page_data(f"{folder}/quantised.html")["floats"]
@@ -169,7 +175,7 @@ def place(browser, view, node):
 
 
 def check_pages(folder, browser):
-    for name in ("small", "plain", "symbolic", "fixed", "hostile", "profiled"):
+    for name in ("small", "plain", "symbolic", "fixed", "hostile", "profiled", "gpu"):
         for dark in (False, True):
             browser.open(f"{folder}/{name}.html", dark=dark)
             for tab in TABS:
@@ -185,6 +191,13 @@ def check_pages(folder, browser):
     browser.frames(3)
     text = browser.evaluate("document.querySelector('main > section.floats').innerText")
     expect(browser.errors == [] and "Softmax: Softmax has no form on bytes" in text and "soft" in text, f"nodes in floats: {text} {browser.errors}")
+
+    browser.open(f"{folder}/gpu.html")
+    for tab, words in (("memory", ("On the GPU", "On the host")), ("steps", ("GPU", "host"))):
+        browser.evaluate(f"location.hash = '{tab}'")
+        browser.frames(3)
+        text = browser.evaluate(f"document.querySelector('main > section.{tab}').innerText")
+        expect(all(word in text for word in words), f"devices under {tab}: {text[:500]}")
 
     # A click shows a node, and where it is on the other side.
     browser.open(f"{folder}/small.html")

@@ -219,6 +219,19 @@ def check_likely_arena(folder):
     expect("64" in call(ONNXC, "info", folder / "model.onnx"), "the text has it")
 
 
+def check_gpu(folder):
+    """A unit for a GPU: devices of steps, copies between, both arenas."""
+    info = json.loads(call(ONNXC, "info", folder / "model.onnx", "--target=cuda-sm80", "--json"))
+    steps = [layer for layer in info["layers"] if layer["kernel"] not in ("to_host", "to_device")]
+    expect(all(layer["device"] == "gpu" for layer in steps) and info["transfers"] == {"to_host": 0, "to_host_bytes": 0, "to_gpu": 0, "to_gpu_bytes": 0}, "all of it runs on the GPU", info["layers"])
+    expect(info["device_arena"]["bytes"] > 0 and info["arena"]["bytes"] == 0, "the arena is there, too", (info["arena"], info["device_arena"]))
+    text = call(ONNXC, "info", folder / "model.onnx", "--target=cuda-sm80")
+    expect(f"the GPU {len(steps)}, the host 0" in text and "GPU arena" in text and "host arena" in text, "the text has them", text)
+    text = call(ONNXC, "explain", folder / "model.onnx", "left_conv", "--target=cuda-sm80")
+    expect("device    the GPU" in text and "GPU's arena at" in text, "explain tells the device", text)
+    expect("device" not in call(ONNXC, "explain", folder / "model.onnx", "left_conv"), "and no device where there is one alone")
+
+
 def check_code_budget(root, folder):
     for number, (form, file) in enumerate((("cpp", "model.cpp"), ("object", "model.o"), ("shared", "model.so"))):
         out = root / f"code{number}"
@@ -355,6 +368,7 @@ def main():
         check_variants(root, models["dynamic"])
         check_info(models["branches"])
         check_likely_arena(models["dynamic"])
+        check_gpu(models["branches"])
         check_code_budget(root, models["branches"])
         check_explain(models["branches"])
         check_floats(root / "floats")

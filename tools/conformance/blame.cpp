@@ -6,7 +6,7 @@
 namespace onnxc {
 
 std::map<std::string, std::string> blame(const std::string& log) {
-  static const std::regex unit("(case_[0-9]{4,})\\.(cpp|h):[0-9]+");
+  static const std::regex unit("(case_[0-9]{4,})\\.(cpp|cu|h):[0-9]+");
   static const std::regex error("(^|[ :])(fatal )?error: .*");
   std::map<std::string, std::string> errors;
   std::string last_unit, including_unit, unclaimed;

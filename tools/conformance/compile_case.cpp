@@ -35,6 +35,13 @@ json compile_case(const json& request) {
       if (const Call* const call = step.call()) kernels.insert(call->kernel.empty() ? call->function : call->kernel);
     });
     answer["kernels"] = kernels;
+    if (compilation.target.gpu != nullptr) {
+      std::set<std::string> reasons;
+      for (const std::string& reason : host_reasons_of_steps(compilation.program)) {
+        if (!reason.empty()) reasons.insert(reason);
+      }
+      answer["host_reasons"] = reasons;
+    }
     answer["libraries"] = unit.libraries;
     answer["files"] = json::array();
     for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {

@@ -39,7 +39,7 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
   BuildRequest request;
   std::string all = "// Several units in one translation unit, to read the runtime's headers once.\n";
   for (const Pending* pending : cases) {
-    all += fmt::format("#include \"{}.cpp\"\n", pending->of.name_space);
+    all += fmt::format("#include \"{}\"\n", pending->files.front().name);
     for (const std::string& library : pending->libraries) {
       if (std::ranges::find(request.libraries, library) == request.libraries.end()) request.libraries.push_back(library);
     }
@@ -161,6 +161,7 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     pending.result.opsets = answer.value("opsets", std::map<std::string, int64_t>());
     pending.result.elements = answer.value("elements", std::set<std::string>());
     pending.result.kernels = answer.value("kernels", std::set<std::string>());
+    pending.result.host_reasons = answer.value("host_reasons", std::set<std::string>());
     pending.result.compile_seconds = answer.value("seconds", 0.0);
     if (pending.result.verdict != Verdict::Passed) continue;
     pending.libraries = answer["libraries"];
@@ -173,7 +174,7 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
 
   std::vector<Pending*> compiled;
   for (Pending& pending : all) {
-    if (pending.result.verdict == Verdict::Passed) compiled.push_back(&pending);
+    if (pending.result.verdict == Verdict::Passed && !options.compile_only) compiled.push_back(&pending);
   }
   const std::optional<fs::path> library = build(compiled, group_name, options);
   for (Pending* pending : compiled) {

@@ -17,6 +17,7 @@ struct GroupOptions {
   std::vector<std::string> flags = {"-O1", "-w"};  ///< of the system's compiler
   bool keeps_subnormals = false;                   ///< as with --subnormals=keep
   double compile_limit = 60, run_limit = 60;       ///< seconds for each case
+  bool compile_only = false;                       ///< by onnxc
   std::filesystem::path keep;                      ///< where to leave sources, or empty
   std::vector<std::string> runner;                 ///< the command that runs units for another machine, or empty
 };

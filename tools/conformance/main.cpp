@@ -28,6 +28,7 @@ struct Options {
   std::string filter, report, flags, keep, runner;
   int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   bool by_operator = false, list = false;
+  uint64_t sample = 1;
   GroupOptions group;
 };
 
@@ -70,6 +71,7 @@ int run(const Options& options) {
   for (const std::string& what : options.suites) {
     Suite suite = find_suite(what);
     filter_cases(suite, options.filter);
+    sample_cases(suite, options.sample);
     if (options.list) {
       for (const Case& c : suite.cases) fmt::print("{}\n", c.name);
       continue;
@@ -99,6 +101,7 @@ int main_with(int argc, char** argv) {
   CLI::App app("Runs ONNX's backend tests, or cases in their layout, on what onnxc emits.");
   app.add_option("suites", options.suites, "node, light, simple, pytorch-converted, pytorch-operator, or folders with cases")->required();
   app.add_option("--filter", options.filter, "only cases whose name matches this regular expression somewhere");
+  app.add_option("--sample", options.sample, "only one of so many cases, chosen by a hash of their names")->check(CLI::PositiveNumber);
   app.add_option("--report", options.report, "write every result to this JSON file");
   app.add_option("--jobs", options.jobs, "groups at once; default: the number of cores")->check(CLI::PositiveNumber);
   app.add_option("--keep", options.keep, "leave the emitted sources in this folder");
@@ -111,6 +114,7 @@ int main_with(int argc, char** argv) {
                  fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
   app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
   app.add_option("--run-limit", options.group.run_limit, "seconds that a case may run");
+  app.add_flag("--compile-only", options.group.compile_only, "do not build and run what onnxc emits");
   app.add_flag("--by-operator", options.by_operator, "print a table of operators");
   app.add_flag("--list", options.list, "print the names of the cases");
   try {

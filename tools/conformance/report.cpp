@@ -116,6 +116,7 @@ void write_report(const std::filesystem::path& path, const std::vector<CaseResul
                                {"elements", result.elements},
                                {"kernels", result.kernels},
                                {"compile_seconds", result.compile_seconds}});
+    if (!result.host_reasons.empty()) report["cases"].back()["host_reasons"] = result.host_reasons;
   }
   write_file(path, json_text(report));
 }

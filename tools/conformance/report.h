@@ -42,7 +42,7 @@ void print_details(const std::vector<CaseResult>& results, bool by_operator);
 /// `node: 1884 passed, 0 failed, 0 unsupported of 1884`
 std::string summary_line(const std::string& name, const Tally& tally);
 
-/// {"cases": [{"suite", "name", "operators", "opsets", "elements", "kernels", "result", "reason", "compile_seconds"}, …], "suites": {…}}
+/// {"cases": [{"suite", "name", "operators", "opsets", "elements", "kernels", "result", "reason", "compile_seconds", "host_reasons"}, …], "suites": {…}}
 void write_report(const std::filesystem::path& path, const std::vector<CaseResult>& results);
 
 }  // namespace onnxc

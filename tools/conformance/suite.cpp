@@ -73,4 +73,13 @@ void filter_cases(Suite& suite, const std::string& regex) {
   }
 }
 
+void sample_cases(Suite& suite, uint64_t n) {
+  const auto hash = [](const std::string& name) {  // FNV-1a
+    uint64_t h = 0xcbf29ce484222325;
+    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return h >> 32;  // the lowest bits mix little
+  };
+  std::erase_if(suite.cases, [&](const Case& c) { return hash(c.name) % n != 0; });
+}
+
 }  // namespace onnxc

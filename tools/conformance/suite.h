@@ -1,5 +1,6 @@
 // Finds the cases: ONNX's suites by name, generated once into the cache, or any folder in their layout.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,5 +26,8 @@ Suite find_suite(const std::string& what);
 /// Keeps the cases whose name matches the regular expression somewhere. Throws Error{Usage} for an invalid
 /// expression.
 void filter_cases(Suite& suite, const std::string& regex);
+
+/// Keeps one of `n` cases, chosen by a hash of their names.
+void sample_cases(Suite& suite, uint64_t n);
 
 }  // namespace onnxc

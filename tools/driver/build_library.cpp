@@ -18,6 +18,7 @@
 #include "compiler/support/error.h"
 #include "compiler/support/sha256.h"
 #include "tools/driver/files.h"
+#include "tools/driver/gpu.h"
 #include "tools/driver/process.h"
 
 namespace onnxc {
@@ -56,6 +57,7 @@ const std::string& runtime_hash() {
 
 std::string cache_key(const BuildRequest& request, const std::string& compiler) {
   std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
+  if (!request.architecture.empty()) all += fmt::format("{} {}\n", request.architecture, compiler_version(system_compiler()));
   for (const auto* list : {&request.flags, &request.to_compile, &request.objects, &request.libraries}) {
     for (const std::string& item : *list) all += item + '\n';
     all += '\n';
@@ -98,12 +100,23 @@ struct WorkFolder {
   }
 };
 
+std::string compiler_of(const BuildRequest& request) { return request.architecture.empty() ? system_compiler() : find_nvcc(); }
+
 /// The compiler, the flags that determine what is compiled, and the sources.
 std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
-  std::vector<std::string> command = {system_compiler(), "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + folder.string()};
-  command.insert(command.end(), request.flags.begin(), request.flags.end());
+  const bool by_nvcc = !request.architecture.empty();
+  std::vector<std::string> command = {compiler_of(request), "-std=c++20", "-I" + runtime_folder(), "-I" + folder.string()};
+  const auto of_host = [&](const std::string& flag) {
+    if (by_nvcc && !flag.starts_with("-I") && !flag.starts_with("-O")) command.emplace_back("-Xcompiler");
+    command.push_back(flag);
+  };
+  if (by_nvcc)
+    command.insert(command.end(),
+                   {"-ccbin", system_compiler(), "-arch=" + request.architecture, "--extended-lambda", "--expt-relaxed-constexpr"});
+  of_host("-fPIC");
+  for (const std::string& flag : request.flags) of_host(flag);
   for (const std::string& name : request.to_compile) {
-    const bool cuda = name.ends_with(".cu");  // which a compiler of C++ takes for a linker script
+    const bool cuda = !by_nvcc && name.ends_with(".cu");  // which a compiler of C++ takes for a linker script
     if (cuda) command.insert(command.end(), {"-x", "c++"});
     command.push_back((folder / name).string());
     if (cuda) command.insert(command.end(), {"-x", "none"});
@@ -167,7 +180,7 @@ std::string compiler_name() {
 std::string runtime_fingerprint() { return runtime_hash().substr(0, 12); }
 
 fs::path build_library(const BuildRequest& request) {
-  const std::string compiler = system_compiler();
+  const std::string compiler = compiler_of(request);
   const fs::path cache = cache_folder() / "units";
   make_folder(cache);
   const std::string key = cache_key(request, compiler);
@@ -188,7 +201,9 @@ fs::path build_library(const BuildRequest& request) {
     command.push_back("-shared");
     for (const std::string& name : request.libraries) command.push_back("-l" + name);
   } else {
-    command.insert(command.end(), {"-r", "-nostdlib"});
+    // nvcc links as the host's compiler does, and would add its runtime.
+    if (!request.architecture.empty()) command.insert(command.end(), {"-cudart", "none", "-Xcompiler", "-r,-nostdlib"});
+    else command.insert(command.end(), {"-r", "-nostdlib"});
   }
   const fs::path made = cache / fmt::format("{}.{}.tmp", key, unique_suffix());
   command.insert(command.end(), {"-o", made.string()});

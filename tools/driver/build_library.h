@@ -13,7 +13,8 @@ struct BuildRequest {
   std::vector<SideFile> files;           ///< sources, headers and weights, written into one folder
   std::vector<std::string> to_compile;   ///< names of the .cpp and .cu files among them
   std::vector<std::string> objects;      ///< names of the .o files among them
-  std::vector<std::string> flags;        ///< in addition to -std=c++20, -fPIC and the runtime's folder
+  std::vector<std::string> flags;        ///< of the system's compiler, in addition to -std=c++20, -fPIC and the runtime's folder
+  std::string architecture{};            ///< of a GPU, as after nvcc's -arch=, which then compiles; empty: the system's compiler does
   std::vector<std::string> libraries{};  ///< to link with: names as after -l
   bool includes_others = false;          ///< it includes headers that are neither among the files nor the runtime's
   std::filesystem::path keep_in{};       ///< where to leave the sources, or empty

@@ -11,6 +11,7 @@
 #include "targets/target.h"
 #include "tools/driver/code_budget.h"
 #include "tools/driver/files.h"
+#include "tools/driver/gpu.h"
 
 namespace onnxc {
 namespace {
@@ -57,7 +58,8 @@ struct Compiled {
   bool uses_heap;
 };
 
-Compiled emit(const Compilation& compilation, CompileOptions options, const std::vector<std::string>& flags, bool linked) {
+/// `linked`: into a library, else it becomes an object. `here`: it runs on this machine.
+Compiled emit(const Compilation& compilation, CompileOptions options, const std::vector<std::string>& flags, bool linked, bool here) {
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
   // A unit that is linked at once need not be one file. Large weights then bypass the assembler, which is slow for
@@ -67,6 +69,7 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   Unit unit = emit_compilation(compilation, options);
   Compiled compiled{unit.name_space, {}, compilation.info.files, compilation.program.uses_heap};
   compiled.request = build_request(std::move(unit), options.header_name);
+  compiled.request.architecture = nvcc_architecture(options.target, options.runs_in, here);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
   if (compiled.request.includes_others) {
@@ -124,7 +127,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
   CompiledModel result;
   const auto begin = std::chrono::steady_clock::now();
-  const Compiled compiled = emit(compilation, options, flags, true);
+  const Compiled compiled = emit(compilation, options, flags, true, true);
   result.compile_seconds = seconds_since(begin);
   const auto build_begin = std::chrono::steady_clock::now();
   const std::filesystem::path library = build(compiled.request);
@@ -147,7 +150,7 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
 
 void check_code_budget(const Compilation& compilation, const CompileOptions& options) {
   if (!options.max_code) return;
-  Compiled compiled = emit(compilation, options, {"-O3"}, true);
+  Compiled compiled = emit(compilation, options, {"-O3"}, true, false);
   compiled.request.shared = false;
   check_code_budget(read_file(build(compiled.request)), compilation.program, *options.max_code);
 }
@@ -155,7 +158,7 @@ void check_code_budget(const Compilation& compilation, const CompileOptions& opt
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                          const CompileOptions& options, const std::vector<std::string>& flags) {
   const Compilation compilation = compile_model(model, options);
-  Compiled compiled = emit(compilation, options, flags, shared);
+  Compiled compiled = emit(compilation, options, flags, shared, false);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
     compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});

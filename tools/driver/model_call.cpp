@@ -159,6 +159,15 @@ void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& g
   copy(strings.data(), strings.size() * sizeof(onnxc_string));
 }
 
+int32_t ModelCall::run_in_session() {
+  if (session_ == nullptr) {
+    onnxc_session* opened = nullptr;
+    if (const int32_t code = model_.open(nullptr, &opened, message_.data(), message_.size()); code != ONNXC_OK) return code;
+    session_ = {opened, model_.close};
+  }
+  return model_.run_in(session_.get(), &call_);
+}
+
 HostValue ModelCall::output(int32_t k) const {
   const auto at = static_cast<std::size_t>(k);
   const std::byte* const data = outputs_[at].data();

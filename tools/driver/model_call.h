@@ -48,7 +48,7 @@ class ModelCall {
   /// what the model requests. The outputs of the last run are lost.
   int32_t run() {
     memory_.clear();
-    return model_.run(&call_);
+    return model_.device == ONNXC_CPU ? model_.run(&call_) : run_in_session();
   }
   /// The message of the last run, which failed.
   std::string message() const { return message_.data(); }
@@ -62,6 +62,8 @@ class ModelCall {
   std::size_t arena_bytes() const { return arena_.size(); }
 
  private:
+  /// A unit for a GPU runs in a session, which is opened by the first run.
+  int32_t run_in_session();
   void bind_inputs(std::span<const HostValue* const> inputs);
   void bind_tensor(const onnxc_tensor_info& wanted, const TensorData& given);
 
@@ -78,6 +80,7 @@ class ModelCall {
   Memory memory_;  // that runs allocate
   std::array<char, 1024> message_{};
   onnxc_call call_{};
+  std::shared_ptr<onnxc_session> session_;
 };
 
 }  // namespace onnxc

@@ -55,20 +55,26 @@ int bench_command(const BenchOptions& options) {
              latencies.blocks.size(), options.compile.threads, options.compile.threads == 1 ? "" : "s");
   fmt::print("arena {} bytes, weights {} bytes{}, compiled in {:.2f} s, built in {:.2f} s\n", call.arena_bytes(), unit.weights_bytes,
              compiled.huge_pages ? " in memory of huge pages" : "", compiled.compile_seconds, compiled.build_seconds);
+  const char* const device = unit.device == ONNXC_CPU ? "cpu" : unit.device == ONNXC_CUDA ? "cuda" : "emulator";
+  const std::size_t device_arena_bytes = unit.device == ONNXC_CPU ? 0 : unit.device_arena_bytes(call.symbols().data());
+  if (unit.device != ONNXC_CPU)
+    fmt::print("in one session on {}, with an arena of {} bytes there\n", unit.device == ONNXC_CUDA ? "a GPU" : "the emulated GPU",
+               device_arena_bytes);
   if (options.json) {
-    const nlohmann::ordered_json figures = {{"model", options.model.string()},
-                                            {"data", feed.source()},
-                                            {"target", unit.target},
-                                            {"threads", options.compile.threads},
-                                            {"median_seconds", latencies.quantile(0.5)},
-                                            {"best_seconds", latencies.blocks.front()},
-                                            {"p90_seconds", latencies.quantile(0.9)},
-                                            {"blocks", latencies.blocks.size()},
-                                            {"calls", latencies.calls},
-                                            {"arena_bytes", call.arena_bytes()},
-                                            {"weights_bytes", unit.weights_bytes},
-                                            {"compile_seconds", compiled.compile_seconds},
-                                            {"build_seconds", compiled.build_seconds}};
+    nlohmann::ordered_json figures = {{"model", options.model.string()},
+                                      {"data", feed.source()},
+                                      {"target", unit.target},
+                                      {"threads", options.compile.threads},
+                                      {"median_seconds", latencies.quantile(0.5)},
+                                      {"best_seconds", latencies.blocks.front()},
+                                      {"p90_seconds", latencies.quantile(0.9)},
+                                      {"blocks", latencies.blocks.size()},
+                                      {"calls", latencies.calls},
+                                      {"arena_bytes", call.arena_bytes()},
+                                      {"weights_bytes", unit.weights_bytes},
+                                      {"compile_seconds", compiled.compile_seconds},
+                                      {"build_seconds", compiled.build_seconds}};
+    if (unit.device != ONNXC_CPU) figures.update({{"device", device}, {"device_arena_bytes", device_arena_bytes}});
     write_file(*options.json, figures.dump(1) + '\n');
   }
   return 0;

@@ -26,6 +26,8 @@ ordered_json describe_origins(const std::vector<Origin>& origins) {
   return list;
 }
 
+const char* device_name(Device device) { return device == Device::Gpu ? "gpu" : "host"; }
+
 ordered_json describe_step(const Program& program, const Step& step, int number, int depth) {
   std::set<BufferId> reads, writes;
   Dim weight_bytes = 0;
@@ -37,6 +39,7 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
   const Call& call = step.call() != nullptr ? *step.call() : kNothing;
   return {{"number", number + 1},
           {"depth", depth},
+          {"device", device_name(call.device)},
           {"label", step_label(step)},
           {"what", step.what},
           {"value", step.value},
@@ -63,13 +66,14 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   ordered_json json{{"id", id},
                     {"name", b.name},
                     {"place", space_name(b.space)},
+                    {"device", device_name(b.device)},
                     {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()},
                     {"bytes", size(b.bytes)}};
   if (!(b.pixel_stride == Dim(0))) json["pixel_stride"] = size(b.pixel_stride);
   if (b.space == Buffer::Space::Input || b.space == Buffer::Space::Output || b.space == Buffer::Space::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.space == Buffer::Space::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
-  if (b.space == Buffer::Space::Arena && b.parent < 0 && program.arena.placements.empty()) json["offset"] = size(b.offset);
+  if (b.space == Buffer::Space::Arena && b.parent < 0 && program.arena_of(b.device).placements.empty()) json["offset"] = size(b.offset);
   return json;
 }
 
@@ -80,18 +84,33 @@ ordered_json describe_totals(const Program& program) {
           {"cost_ns", predicted_ns(program)}};
 }
 
-ordered_json describe_arena(const Program& program) {
-  const LikelyArena arena = likely_arena(program);
+ordered_json describe_arena(const Program& program, Device device) {
+  const Arena& own = program.arena_of(device);
+  const LikelyArena arena = likely_arena(program, device);
   ordered_json json{{"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}};
-  if (!program.arena.placements.empty())
+  if (!own.placements.empty())
     json = {{"likely",
              {{"dims", arena.sizes},
               {"bytes", arena.bytes},
               {"lower_bound", arena.lower_bound},
               {"proved", arena.bytes == arena.lower_bound},
-              {"unshared_bytes", program.arena.unshared_bytes.evaluate(arena.sizes)}}}};
-  json["unshared_bytes"] = size(program.arena.unshared_bytes);
+              {"unshared_bytes", own.unshared_bytes.evaluate(arena.sizes)}}}};
+  json["unshared_bytes"] = size(own.unshared_bytes);
   return json;
+}
+
+/// What is copied between the host and the GPU, each transfer counted once.
+ordered_json describe_transfers(const Program& program) {
+  int counts[2] = {};
+  Dim bytes[2] = {};
+  for_each_call(program.steps, [&](const Call& call, int) {
+    for (const bool up : {false, true}) {
+      if (call.kernel != (up ? "to_device" : "to_host")) continue;
+      ++counts[up ? 1 : 0];
+      bytes[up ? 1 : 0] += call.bytes;
+    }
+  });
+  return {{"to_host", counts[0]}, {"to_host_bytes", size(bytes[0])}, {"to_gpu", counts[1]}, {"to_gpu_bytes", size(bytes[1])}};
 }
 
 using FloatReasons = std::map<std::string, std::string>;
@@ -114,21 +133,35 @@ void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<
   }
 }
 
-/// Nodes in floats, those of one operator and reason together, the most frequent first.
-ordered_json describe_floats(const ordered_json& nodes) {
+/// Nodes with a reason, those of one operator and reason together, the most frequent first.
+ordered_json describe_groups(const ordered_json& nodes, const char* reason) {
   std::vector<ordered_json> groups;
   for (const ordered_json& node : nodes) {
-    if (!node.contains("in_floats")) continue;
-    auto group =
-        std::ranges::find_if(groups, [&](const ordered_json& g) { return g["op"] == node["op"] && g["reason"] == node["in_floats"]; });
+    if (!node.contains(reason)) continue;
+    auto group = std::ranges::find_if(groups, [&](const ordered_json& g) { return g["op"] == node["op"] && g["reason"] == node[reason]; });
     if (group == groups.end()) {
-      groups.push_back({{"op", node["op"]}, {"reason", node["in_floats"]}, {"nodes", ordered_json::array()}});
+      groups.push_back({{"op", node["op"]}, {"reason", node[reason]}, {"nodes", ordered_json::array()}});
       group = groups.end() - 1;
     }
     (*group)["nodes"].push_back({{"name", node["name"]}, {"output", node["outputs"][0]}});
   }
   std::ranges::stable_sort(groups, std::ranges::greater{}, [](const ordered_json& g) { return g["nodes"].size(); });
   return groups;
+}
+
+/// Of a program for a GPU: why steps and nodes stay on the host.
+void describe_devices(const Program& program, ordered_json& steps, ordered_json& nodes) {
+  const std::vector<std::string> reasons = host_reasons_of_steps(program);
+  for_each_step(program.steps, [&](const Step&, int number) {
+    const auto i = static_cast<std::size_t>(number);
+    if (!reasons[i].empty()) steps[i]["on_host"] = reasons[i];
+  });
+  for (ordered_json& node : nodes) {
+    for (const ordered_json& number : node["steps"]) {
+      const std::string& reason = reasons[number.get<std::size_t>() - 1];
+      if (!reason.empty() && !node.contains("on_host")) node["on_host"] = reason;
+    }
+  }
 }
 
 }  // namespace
@@ -162,7 +195,7 @@ std::string label_of(const ordered_json& origin) {
   return name.empty() ? origin.at("output").get<std::string>() : name;
 }
 
-std::string text_of_floats(const ordered_json& group) {
+std::string text_of_group(const ordered_json& group) {
   constexpr std::size_t kMost = 3, kLongest = 60;
   const auto shortened = [](const std::string& name) {
     std::size_t end = kLongest;
@@ -192,8 +225,9 @@ ordered_json describe(const Described& described, const CompileOptions& options,
   }
   ordered_json nodes = ordered_json::array();
   describe_nodes(described.model, steps_of, c.float_reasons, nodes);
-  ordered_json floats = describe_floats(nodes);
+  ordered_json floats = describe_groups(nodes, "in_floats");
   for (BufferId id = 0; id < std::ssize(program.buffers); ++id) buffers.push_back(describe_buffer(program, id));
+  if (c.target.gpu != nullptr) describe_devices(program, steps, nodes);
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name},
                        {"from", w.from},
@@ -213,10 +247,23 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", full_name(c.target)},      {"machine", c.target.machine->name}, {"threads", options.threads},
-          {"totals", describe_totals(program)}, {"arena", describe_arena(program)},  {"steps", std::move(steps)},
-          {"buffers", std::move(buffers)},      {"weights", std::move(weights)},     {"nodes", std::move(nodes)},
-          {"floats", std::move(floats)},        {"choices", std::move(choices)}};
+  ordered_json on_host = describe_groups(nodes, "on_host");
+  ordered_json all{{"target", full_name(c.target)},
+                   {"machine", c.target.machine->name},
+                   {"threads", options.threads},
+                   {"totals", describe_totals(program)},
+                   {"arena", describe_arena(program, Device::Cpu)}};
+  if (c.target.gpu != nullptr) {
+    all["device_arena"] = describe_arena(program, Device::Gpu);
+    all["transfers"] = describe_transfers(program);
+  }
+  all.update({{"steps", std::move(steps)},
+              {"buffers", std::move(buffers)},
+              {"weights", std::move(weights)},
+              {"nodes", std::move(nodes)},
+              {"floats", std::move(floats)},
+              {"choices", std::move(choices)}});
+  return all;
 }
 
 }  // namespace onnxc

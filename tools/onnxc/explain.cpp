@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -43,6 +44,8 @@ class Explanation {
         fmt::print("  floats    {}: {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))),
                    one_line(reason->second));
     }
+    if (step.contains("on_host")) fmt::print("  device    the host: {}\n", one_line(text(step.at("on_host"))));
+    else if (all_.contains("device_arena")) fmt::print("  device    {}\n", device_of(step));
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
     const bool calls_kernel = !step.at("writes").empty() && step.at("label") != "if" && step.at("label") != "loop";
@@ -66,6 +69,7 @@ class Explanation {
     for (const ordered_json& output : node.at("outputs")) outputs.push_back(text(output));
     fmt::print("{}: ", node_text(text(node.at("op")), text(node.at("name")), fmt::format("{}", fmt::join(outputs, ", "))));
     if (node.contains("in_floats")) fmt::print("in floats, as {}; ", one_line(text(node.at("in_floats"))));
+    if (node.contains("on_host")) fmt::print("on the host, as {}; ", one_line(text(node.at("on_host"))));
     const auto& steps = node.at("steps");
     if (steps.empty()) fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
     else if (steps.size() == 1) fmt::print("step {}\n", text(steps[0]));
@@ -82,8 +86,10 @@ class Explanation {
       fmt::print("  ");
       print_node(node);
     }
+    if (!all_.at("on_host").empty()) fmt::print("{}\n", styled(Style::Bold, "on the host, although the unit is for a GPU"));
+    for (const ordered_json& group : all_.at("on_host")) fmt::print("  {}\n", text_of_group(group));
     if (!all_.at("floats").empty()) fmt::print("{}\n", styled(Style::Bold, "in floats, although the network is quantised"));
-    for (const ordered_json& group : all_.at("floats")) fmt::print("  {}\n", text_of_floats(group));
+    for (const ordered_json& group : all_.at("floats")) fmt::print("  {}\n", text_of_group(group));
   }
 
   /// Prints what `which` names. Returns false if it names nothing.
@@ -114,6 +120,12 @@ class Explanation {
   }
 
  private:
+  static const char* device_of(const ordered_json& step) {
+    if (step.at("label") == "to_host") return "the GPU, which copies to the host";
+    if (step.at("label") == "to_device") return "the host, which copies to the GPU";
+    return step.at("device") == "gpu" ? "the GPU" : "the host";
+  }
+
   /// Finds the step of a choice's winner: of the steps that compute its value, the one that calls the kernel.
   void find_step_of(const ordered_json& choice) {
     const ordered_json& winner = choice.at("candidates").at(choice.at("winner").get<std::size_t>()).at("kernel");
@@ -168,7 +180,7 @@ class Explanation {
 
   std::string buffer_text(std::size_t id) const {
     const ordered_json& buffer = all_.at("buffers").at(id);
-    std::string where = text(buffer.at("place"));
+    std::string where = (buffer.at("device") == "gpu" ? "GPU's " : "") + text(buffer.at("place"));
     if (buffer.contains("parent"))
       where = fmt::format("inside of '{}' from byte {} on",
                           line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));
@@ -201,6 +213,29 @@ int explain_command(const std::filesystem::path& model, const std::string& which
                 closest.empty() ? fmt::format("steps are 1 to {}", description.at("steps").size()) : closest);
   }
   return 0;
+}
+
+void print_device_costs(const DeviceCosts& costs) {
+  const auto us = [](double ns) { return std::isinf(ns) ? std::string("no kernel") : fmt::format("{:.2f} us", ns / 1e3); };
+  fmt::print("{}\n  {:>14} {:>14}\n", styled(Style::Bold, "nodes, predicted"), "on the host", "on the GPU");
+  for (const DeviceCosts::OfNode& node : costs.nodes)
+    fmt::print("  {:>13}{} {:>13}{} {}\n", us(node.host_ns), node.device == Device::Cpu ? "*" : " ", us(node.gpu_ns),
+               node.device == Device::Gpu ? "*" : " ", one_line(node.node));
+  for (const DeviceCosts::Transfer& t : costs.transfers)
+    fmt::print("  {:>28}  '{}' to the {}\n", us(t.ns), one_line(t.value), t.to == Device::Gpu ? "GPU" : "host");
+  fmt::print("  {} as chosen (*); {} all on the host; {} all that can be on the GPU\n", us(costs.chosen_ns), us(costs.host_ns),
+             us(costs.gpu_ns));
+}
+
+void print_devices(const Program& program) {
+  const std::vector<std::string> reasons = host_reasons_of_steps(program);
+  for_each_step(program.steps, [&](const Step& step, int number) {
+    const std::string& reason = reasons[static_cast<std::size_t>(number)];
+    const Call* const call = step.call();
+    if (!reason.empty()) fmt::print("{}\n    on the host: {}\n", one_line(step.what), one_line(reason));
+    else if (call != nullptr && call->device == Device::Gpu) fmt::print("{}\n    on the GPU\n", one_line(step.what));
+  });
+  if (program.device_costs) print_device_costs(*program.device_costs);
 }
 
 void print_choices(const std::vector<Choice>& choices) {

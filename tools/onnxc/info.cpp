@@ -31,7 +31,8 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
 struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
-  ordered_json arena{}, layers{}, floats{};
+  ordered_json arena{}, layers{}, floats{}, on_host{};
+  ordered_json device_arena{}, transfers{};  ///< null where there is no GPU
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
 };
 
@@ -42,6 +43,7 @@ ordered_json layers_of(const ordered_json& description) {
     ordered_json nodes = ordered_json::array();
     for (const ordered_json& origin : step.at("origins")) nodes.push_back(label_of(origin));
     layers.push_back({{"step", step.at("number")},
+                      {"device", step.at("device")},
                       {"kernel", step.at("label")},
                       {"macs", step.at("macs")},
                       {"bytes", step.at("bytes")},
@@ -65,6 +67,9 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             description.at("arena"),
             layers_of(description),
             description.at("floats"),
+            description.at("on_host"),
+            description.value("device_arena", ordered_json()),
+            description.value("transfers", ordered_json()),
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
@@ -72,7 +77,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
   }
 }
 
-void print_arena(const ordered_json& arena) {
+void print_arena(const ordered_json& arena, const char* what) {
   const std::string unshared = line_of(arena.at("unshared_bytes"));
   const bool fixed = arena.contains("bytes");
   const ordered_json& told = fixed ? arena : arena.at("likely");
@@ -80,18 +85,31 @@ void print_arena(const ordered_json& arena) {
                     bound =
                         told.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(told.at("lower_bound")));
   if (fixed) {
-    fmt::print("  arena       {} bytes, {}; all values together {}\n", bytes, bound, unshared);
+    fmt::print("  {:<10}  {} bytes, {}; all values together {}\n", what, bytes, bound, unshared);
     return;
   }
   std::string dims;
   for (const auto& [name, size] : told.at("dims").items())
     dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", one_line(name), size.get<int64_t>());
-  fmt::print("  arena       depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", dims, bytes, bound,
+  fmt::print("  {:<10}  depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", what, dims, bytes, bound,
              unshared);
 }
 
+/// Prints how many steps run where, and what is copied between.
+void print_devices(const ordered_json& layers, const ordered_json& transfers) {
+  int on_gpu = 0, on_host = 0;
+  for (const ordered_json& layer : layers) {
+    const bool is_transfer = layer.at("kernel") == "to_device" || layer.at("kernel") == "to_host";
+    const bool is_call = layer.at("macs") != 0 || layer.at("bytes") != 0;
+    if (is_call && !is_transfer) ++(layer.at("device") == "gpu" ? on_gpu : on_host);
+  }
+  fmt::print("  steps on    the GPU {}, the host {}; copies to the host {} ({} bytes), to the GPU {} ({} bytes)\n", on_gpu, on_host,
+             line_of(transfers.at("to_host")), line_of(transfers.at("to_host_bytes")), line_of(transfers.at("to_gpu")),
+             line_of(transfers.at("to_gpu_bytes")));
+}
+
 /// The steps with the most multiply-adds, or bytes if there are none, in their order.
-void print_layers(const ordered_json& layers) {
+void print_layers(const ordered_json& layers, bool devices) {
   constexpr std::size_t kMost = 20;
   std::vector<const ordered_json*> shown;
   for (const ordered_json& layer : layers) {
@@ -105,11 +123,12 @@ void print_layers(const ordered_json& layers) {
   std::ranges::stable_sort(shown, std::ranges::greater{}, amount);
   shown.resize(std::min(all, kMost));
   std::ranges::sort(shown, {}, [](const ordered_json* layer) { return layer->at("step").get<int>(); });
-  fmt::print("  steps{}\n    {:>5} {:>14} {:>12} {:>12}  {}\n",
-             all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", "MACs", "bytes", "of weights",
-             "what");
+  fmt::print("  steps{}\n    {:>5}{} {:>14} {:>12} {:>12}  {}\n",
+             all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", devices ? "   on" : "", "MACs",
+             "bytes", "of weights", "what");
   for (const ordered_json* layer : shown)
-    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")), line_of(layer->at("macs")), line_of(layer->at("bytes")),
+    fmt::print("    {:>5}{} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")),
+               devices ? fmt::format(" {:>4}", line_of(layer->at("device"))) : "", line_of(layer->at("macs")), line_of(layer->at("bytes")),
                line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
 }
 
@@ -145,7 +164,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries, arena, layers, floats, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes] =
+      look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -175,10 +195,12 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["macs"] = macs;
     all["libraries"] = libraries;
     all["arena"] = arena;
+    if (!device_arena.is_null()) all.update({{"device_arena", device_arena}, {"transfers", transfers}});
     all["packed_weight_bytes"] = packed_weight_bytes;
     all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
     all["floats"] = floats;
+    all["on_host"] = on_host;
   } else {
     all["not_compiled"] = obstacle;
   }
@@ -197,17 +219,23 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     const std::string saved =
         saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
-    print_arena(arena);
+    print_arena(arena, device_arena.is_null() ? "arena" : "host arena");
+    if (!device_arena.is_null()) {
+      print_arena(device_arena, "GPU arena");
+      print_devices(layers, transfers);
+    }
     print_mixing(layers);
     for (const ordered_json& group : floats)
-      fmt::print("  {:<10}  {}\n", &group == &floats.front() ? "in floats" : "", text_of_floats(group));
+      fmt::print("  {:<10}  {}\n", &group == &floats.front() ? "in floats" : "", text_of_group(group));
+    for (const ordered_json& group : on_host)
+      fmt::print("  {:<10}  {}\n", &group == &on_host.front() ? "on the host" : "", text_of_group(group));
   } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   fmt::print("  operators\n");
   for (const auto& [op, n] : sorted) fmt::print("    {:>6}  {}\n", n, op);
-  if (obstacle.empty()) print_layers(layers);
+  if (obstacle.empty()) print_layers(layers, !device_arena.is_null());
   return 0;
 }
 

@@ -64,6 +64,7 @@ int compile_command(Arguments& a) {
   }
   Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
+  if (a.explain && c.target.gpu != nullptr) print_devices(c.program);
   const auto give = [&](const std::string& text) {
     if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
     else write_file(a.output, text);

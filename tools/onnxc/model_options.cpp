@@ -58,8 +58,15 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("--target", target_, "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
+  app.add_option("--target", target_,
+                 "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++); cuda-sm80 or cuda-sm90, "
+                 "alone or with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
       ->capture_default_str();
+  app.add_option(
+         "--on", on_,
+         "Where a unit for a GPU that is built at once runs: gpu or emulator. By default on a GPU if there is one and nvcc, else in "
+         "the emulator")
+      ->check(CLI::IsMember({"gpu", "emulator"}));
   app.add_option(
       "--dim", dims_,
       "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
@@ -77,10 +84,19 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1.0, 100.0));
   app.add_option("--math", math_,
                  "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing "
-                 "magnifies their errors) or strict (none of them: "
-                 "each element of a product within the bound of its sum); see docs/numerics.md")
+                 "magnifies their errors), strict (none of them: "
+                 "each element of a product within the bound of its sum) or fast (on a GPU, operands of products have 11 bits); see "
+                 "docs/numerics.md")
       ->capture_default_str()
-      ->check(CLI::IsMember({"strict", "default"}));
+      ->check(CLI::IsMember({"strict", "default", "fast"}));
+  app.add_option(
+         "--devices", devices_,
+         "With a GPU as target: auto (each node where it is predicted to end sooner, transfers included), gpu (what has no kernel there is "
+         "refused) or gpu,cpu (all that the GPU can do, and the rest on the processor)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "gpu", "gpu,cpu"}));
+  app.add_option("--gpu-memory", gpu_memory_, "Bytes on the GPU for weights and arena (4G); what does not fit stays on the processor")
+      ->transform(CLI::AsSizeValue(false));
   app.add_option("--narrow-weights", narrow_weights_,
                  "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same "
                  "results to the bit: "
@@ -152,6 +168,7 @@ CompileOptions ModelOptions::options_for(const std::filesystem::path& model, Com
 
 CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
+  rest.runs_in = on_ == "gpu" ? RunsIn::Gpu : on_ == "emulator" ? RunsIn::Emulator : RunsIn::Either;
   rest.weights = weights_;
   rest.huge_pages = huge_pages_;
   rest.subnormals = subnormals_ == "keep" ? Subnormals::Keep : Subnormals::Flush;
@@ -166,7 +183,9 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
   rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
-  rest.math = math_ == "strict" ? Math::Strict : Math::Default;
+  rest.math = math_ == "strict" ? Math::Strict : math_ == "fast" ? Math::Fast : Math::Default;
+  rest.devices = devices_ == "gpu" ? Devices::Gpu : devices_ == "gpu,cpu" ? Devices::GpuAndCpu : Devices::Auto;
+  if (gpu_memory_) rest.gpu_memory = limit(gpu_memory_, 0);
   rest.narrow_weights = narrow_weights_ == "off" ? NarrowWeights::Off : narrow_weights_ == "all" ? NarrowWeights::All : NarrowWeights::Auto;
   rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';

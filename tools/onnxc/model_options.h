@@ -27,7 +27,7 @@ class ModelOptions {
 
  private:
   std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto", math_ = "default",
-              subnormals_ = "flush", tune_, tune_cache_;
+              devices_ = "auto", subnormals_ = "flush", on_, tune_, tune_cache_;
   int threads_ = 1;
   std::optional<uint64_t> max_arena_, max_weights_, max_code_;
   std::optional<double> weights_growth_;

@@ -80,7 +80,7 @@ void lower_linear_attention(KernelQuery& l) {
   if (!dk.is_constant()) l.unsupported(fmt::format("the size of a head is {}", dk.text()), "fix it with --dim");
   const View q = l.in(0), k = l.in(1), v = l.in(2), y = l.out(0);
   const ElementType state = l.has(3) ? l.type(3).element : y.element;
-  const PointerArg work = l.workspace("state", ElementType::F32, (dk + 1) * dv);
+  const PointerArg work = l.share_workspace("state", ElementType::F32, (dk + 1) * dv, q.extents[0] * heads.kv);
   Extents shape{q.extents[0], heads.kv, dk, dv};
   if (window > 0) shape.insert(shape.begin(), Dim(window));
   const View present = l.has_output(1) ? l.out(1) : View{l.workspace("present", state, element_count(shape)), state, shape, {}};

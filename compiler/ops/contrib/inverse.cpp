@@ -32,7 +32,7 @@ void lower_inverse(KernelQuery& l) {
   l.call("scalar_inverse")
       .pointer(y)
       .pointer(x)
-      .pointer(l.workspace("scratch", ElementType::F64, 2 * n * n))
+      .pointer(l.share_workspace("scratch", ElementType::F64, 2 * n * n, matrices(x.extents)))
       .dim(matrices(x.extents))
       .dim(n)
       .may_share(y, x)

@@ -94,7 +94,8 @@ void consider_svm(KernelQuery& l, const SvmCall& svm) {
     call.tensor(svm.x).params(svm_params(l, m, vectors));
     if (svm.is_classifier) {
       call.params(svm_class_params(l, m));
-      call.pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes));
+      call.pointer(
+          l.share_workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes, svm.x.extents[0]));
     } else {
       call.flag(svm.one_class());
     }

@@ -70,27 +70,27 @@ void evaluate_conv(Evaluation& e) {
 
 }  // namespace
 
-void lower_scalar_conv(KernelQuery& l, int64_t outside) {
+void lower_scalar_conv(KernelQuery& l, ElementType sums, int64_t outside) {
   const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
-  const View x = l.in(0), w = l.in(1), y = l.out(0);
+  const View x = l.in(0), w = l.in(1), y = l.out(0), s = l.before_epilogue(y, sums);
   StepBuilder step = l.call("scalar_conv");
-  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
+  step.tensor(s).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
                                           y.extents[0]);
-  step.optional_pointer(2, y.element);
+  step.optional_pointer(2, sums);
   NamedArgs params{{"strides", dims_arg(window.strides)},
                    {"dilations", dims_arg(window.dilations)},
                    {"pads", dims_arg(window.pads_begin)},
                    {"group", dim_arg(l.node().integer("group", 1))}};
   if (outside != 0) params.emplace_back("outside", dim_arg(outside));
   step.params(std::move(params)).emit();
+  l.apply_epilogue(y, s);
 }
 
 namespace {
 
 void lower_conv(KernelQuery& l) {
   if (l.optimise() && has_fast_conv(l.graph(), l.node())) return lower_fast_conv(l);
-  lower_scalar_conv(l);
-  l.apply_epilogue(l.result());
+  lower_scalar_conv(l, l.output_type(0).element);
 }
 
 }  // namespace

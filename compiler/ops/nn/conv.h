@@ -19,7 +19,7 @@ bool has_fast_conv(const Graph& graph, const Node& node);
 
 /// The window of the node, with the value `outside` beyond the borders of x.
 scalar::ConvParams scalar_conv_params(Evaluation& e, int64_t outside = 0);
-/// The reference kernel for any elements; a bias, input 2, has elements of the result.
-void lower_scalar_conv(KernelQuery& l, int64_t outside = 0);
+/// The reference kernel for any elements, and the node's epilogue. A bias, input 2, has elements of the sums.
+void lower_scalar_conv(KernelQuery& l, ElementType sums, int64_t outside = 0);
 
 }  // namespace onnxc

@@ -73,7 +73,8 @@ void lower_deform_conv(KernelQuery& l) {
     if (l.has(i)) in[i] = l.in(i);
   }
   const View y = l.out(0);
-  const PointerArg work = l.workspace("samples", ElementType::F64, in[0].extents[1] * element_count(spatial(in[1].extents)));
+  const PointerArg work = l.share_workspace("samples", ElementType::F64, in[0].extents[1] * element_count(spatial(in[1].extents)),
+                                            y.extents[0] * element_count(spatial(y.extents)));
   StepBuilder call = l.call("scalar_deform_conv");
   call.template_arg(y.element).tensor(y).tensor(in[0]).tensor(in[1]).pointer(in[2]);
   for (int i = 3; i < 5; ++i) {

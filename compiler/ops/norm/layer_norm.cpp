@@ -9,6 +9,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/ops/norm/norm.h"
 #include "runtime_stub/onnxc/scalar/layer_norm.hpp"
 
 namespace onnxc {
@@ -112,13 +113,14 @@ void evaluate_layer_norm(Evaluation& e) {
   compute(e);
 }
 
-void lower_layer_norm(KernelQuery& l) {
+}  // namespace
+
+void lower_norm_rows(KernelQuery& l, std::string_view row, bool fast) {
   const Node& node = l.node();
   const View x = l.in(0), y = l.out(0);
   const int axis = axis_of(node, static_cast<int>(x.extents.size()));
   Dim rows = 1, n = 1;
   for (std::size_t k = 0; k < x.extents.size(); ++k) (static_cast<int>(k) < axis ? rows : n) *= x.extents[k];
-  const bool fast = l.optimise() && y.element == ElementType::F32;
   const double epsilon = static_cast<double>(node.number("epsilon", 1e-5f));
   NamedArgs params{{"rows", dim_arg(rows)}, {"n", dim_arg(n)}};
   if (fast) {
@@ -131,11 +133,17 @@ void lower_layer_norm(KernelQuery& l) {
   const int deviation = is_centred(node) ? 2 : 1;
   if (l.has_output(1) && deviation == 2) params.emplace_back("mean", l.out(1).pointer);
   if (l.has_output(deviation)) params.emplace_back("inverse_deviation", l.out(deviation).pointer);
-  StepBuilder step = l.call(fast               ? is_centred(node) ? "layer_norm" : "rms_norm"
-                            : is_centred(node) ? "scalar_layer_norm"
-                                               : "scalar_rms_norm");
+  StepBuilder step = l.call(row);
   if (!fast) step.template_arg(y.element);
   step.pointer(x).pointer(y).params(std::move(params)).emit();
+}
+
+namespace {
+
+void lower_layer_norm(KernelQuery& l) {
+  const bool fast = l.optimise() && l.output_type(0).element == ElementType::F32, centred = is_centred(l.node());
+  if (fast) lower_norm_rows(l, centred ? "layer_norm" : "rms_norm", true);
+  else lower_norm_rows(l, centred ? "scalar_layer_norm" : "scalar_rms_norm", false);
 }
 
 Operator norm_operator(std::string_view name) {

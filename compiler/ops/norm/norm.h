@@ -1,6 +1,6 @@
 // What normalisations share: values with one element for each channel, as factors of an image.
 #pragma once
-#include "compiler/ops/operator.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -10,6 +10,10 @@ inline ValueId along_channels(GraphBuilder& b, ValueId value, int rank) {
   for (int64_t axis = 1; axis + 1 < rank; ++axis) axes.push_back(axis);
   return axes.empty() ? value : b.op("Unsqueeze", {value, b.integers(std::move(axes))});
 }
+
+/// Lowers a LayerNormalization or RMSNormalization to that row of the catalogue. `fast`: it takes rows with gaps and an
+/// epsilon of f32.
+void lower_norm_rows(KernelQuery& l, std::string_view row, bool fast);
 
 /// 1 / sqrt(variance + epsilon), as a Map.
 inline ValueId inverse_deviation(GraphBuilder& b, ValueId variance, float epsilon) {

@@ -88,24 +88,26 @@ bool has_fast_centred(const Graph& graph, const Node& node) {
 void lower_centred(KernelQuery& l) {
   if (l.optimise() && has_fast_centred(l.graph(), l.node())) return lower_fast_centred_matmul(l);
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
-  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  const View a = l.in(0), b = l.in(1), y = l.out(0), sums = l.before_epilogue(y, ElementType::I32);
   StepBuilder step = l.call("scalar_centred_matmul");
-  step.pointer(y).pointer(a).pointer(b);
+  step.pointer(sums).pointer(a).pointer(b);
   for (int i : {2, 3}) step.optional_pointer(i, ElementType::U8);
   step.params(scalar_matmul_args(p)).macs(element_count(y.extents) * p.k).emit();
+  l.apply_epilogue(y, sums);
 }
 
 void lower_scalar_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
-  const View a = l.in(0), w = l.in(1), y = l.out(0);
+  const View a = l.in(0), w = l.in(1), y = l.out(0), sums = l.before_epilogue(y, ElementType::I32);
   StepBuilder step = l.call("scalar_matmul");
-  step.pointer(y).pointer(a).pointer(w).params(scalar_matmul_args(p)).optional_pointer(2, ElementType::I32);
+  step.pointer(sums).pointer(a).pointer(w).params(scalar_matmul_args(p)).optional_pointer(2, ElementType::I32);
   step.macs(element_count(y.extents) * p.k).emit();
+  l.apply_epilogue(y, sums);
 }
 
 bool is_fast(KernelQuery& l) { return l.optimise() && has_fast_byte_product(l.graph(), l.node()); }
 
-void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l, outside(l.node())); }
+void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l, ElementType::I32, outside(l.node())); }
 void lower_matmul(KernelQuery& l) { is_fast(l) ? lower_fast_byte_matmul(l) : lower_scalar_matmul(l); }
 
 }  // namespace

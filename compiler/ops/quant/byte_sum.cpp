@@ -35,9 +35,7 @@ std::optional<AxesPass> only_pass(KernelQuery& l, const Layout& in, const Layout
 
 void lower_pass(KernelQuery& l, const AxesPass& p, const View& x, const View& y) {
   const bool applied = !l.node().epilogue || epilogue_fits(l, p.epilogue);
-  View sums = y;  // or memory of their own, if the epilogue is a step of its own
-  if (!applied)
-    sums = {l.workspace("sums", ElementType::I32, storage_elements(y.extents, y.layout)), ElementType::I32, y.extents, y.layout};
+  const View sums = applied ? y : l.before_epilogue(y, ElementType::I32);
   StepBuilder step = l.call(p.is_last ? "sum_bytes_last" : "sum_bytes_middle");
   step.pointer(x).pointer(sums).work(p.outer * p.reduced * p.inner);
   step.params(pass_params(p, p.y_outer));
@@ -54,7 +52,7 @@ void lower_sum(KernelQuery& l) {
     const View x = l.in(0);
     return lower_pass(l, *pass, x, l.out(0));
   }
-  lower_scalar_reduce(l);
+  lower_scalar_reduce(l, ElementType::I32);
 }
 
 }  // namespace

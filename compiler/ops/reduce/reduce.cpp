@@ -281,8 +281,8 @@ const char* prologue_name(const Node& node, const char* none) {
 
 }  // namespace
 
-void lower_scalar_reduce(KernelQuery& l) {
-  const View x = l.in_any(0), y = l.out(0);
+void lower_scalar_reduce(KernelQuery& l, ElementType sums) {
+  const View x = l.in_any(0), y = l.out(0), s = l.before_epilogue(y, sums);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
   const DimList indicators =
@@ -302,26 +302,29 @@ void lower_scalar_reduce(KernelQuery& l) {
   l.call("scalar_reduce")
       .template_arg(RuntimeName{fmt::format("scalar::{}", combine_name(l.node()))})
       .template_arg(RuntimeName{fmt::format("scalar::{}", prologue_name(l.node(), "Same"))})
-      .pointer(y)
+      .pointer(s)
       .pointer(x)
       .dims(kept)
       .dims(kept_strides)
       .dims(reduced)
       .dims(reduced_strides)
       .emit();
+  l.apply_epilogue(y, s);
 }
 
 namespace {
 
 /// Each pass reads its input once. The sums between passes go to scratch memory.
-void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
+void lower_passes(KernelQuery& l, const PassKernels& kernels, const std::vector<AxesPass>& passes, const View& x, const View& y) {
   PointerArg from = x.pointer;
   for (std::size_t k = 0; k < passes.size(); ++k) {
     const AxesPass& p = passes[k];
     const bool last = k + 1 == passes.size();
     const PointerArg to = last ? y.pointer : l.workspace(fmt::format("pass{}", k), ElementType::F32, p.outer * p.inner);
-    StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
-    step.template_arg(RuntimeName{combine_name(l.node())}).template_arg(RuntimeName{k == 0 ? prologue_name(l.node(), "Keep") : "Keep"});
+    StepBuilder step = l.call(p.is_last ? kernels.last : kernels.middle);
+    const std::string prologue = k == 0 ? prologue_name(l.node(), "") : "";
+    step.template_arg(RuntimeName{fmt::format("{}{}", kernels.name_space, combine_name(l.node()))});
+    step.template_arg(RuntimeName{prologue.empty() ? std::string(kernels.keep) : fmt::format("{}{}", kernels.name_space, prologue)});
     step.pointer(from).pointer(to);
     step.call().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
     step.params(pass_params(p, last ? p.y_outer : p.inner));
@@ -335,25 +338,30 @@ void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const Vie
   l.apply_epilogue(y);
 }
 
-void lower_reduce(KernelQuery& l) {
-  const auto known_axes = reduced_axes(l.graph(), l.node());
-  if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) {
-    lower_scalar_reduce(l);
-    return l.apply_epilogue(l.result());
-  }
-  const std::vector<int>& axes = *known_axes;
+}  // namespace
+
+void lower_in_passes(KernelQuery& l, const PassKernels& kernels) {
+  const std::vector<int> axes = *reduced_axes(l.graph(), l.node());
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
   if (const auto sums = l.row_sums(0); sums && sums_pixels(l.graph(), l.node())) {
     if (const auto passes = passes_over_axes(sums->extents, sums->layout, out, l.out_layout(0), axes, keep))
-      return lower_passes(l, *passes, *sums, l.out_any(0));
+      return lower_passes(l, kernels, *passes, *sums, l.out_any(0));
   }
   if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep))
-    return lower_passes(l, *passes, l.in_any(0), l.out_any(0));
+    return lower_passes(l, kernels, *passes, l.in_any(0), l.out_any(0));
   const auto passes = passes_over_axes(in, {}, out, {}, axes, keep);
   ONNXC_CHECK(passes.has_value(), "row-major tensors can be reduced in passes");
   const View x = l.in(0);
-  lower_passes(l, *passes, x, l.out(0));
+  lower_passes(l, kernels, *passes, x, l.out(0));
+}
+
+namespace {
+
+void lower_reduce(KernelQuery& l) {
+  if (l.optimise() && reduced_axes(l.graph(), l.node()) && l.type(0).element == ElementType::F32)
+    return lower_in_passes(l, {"reduce_last", "reduce_middle"});
+  lower_scalar_reduce(l, l.output_type(0).element);
 }
 
 bool is_fast(const Graph& graph, const Node& node) { return graph[node.input(0)].type.element == ElementType::F32; }

@@ -18,8 +18,17 @@ struct ReductionWalk {
 };
 /// Of input 0 along the axes of input 1, if there is one.
 ReductionWalk reduction_walk(const Evaluation& e);
-/// scalar::reduce for any type, and axes that only a run may know.
-void lower_scalar_reduce(KernelQuery& l);
+/// scalar::reduce for any type, and axes that only a run may know, and the node's epilogue.
+void lower_scalar_reduce(KernelQuery& l, ElementType sums);
+
+/// The kernels that reduce f32 in passes over memory, one along each run of axes.
+struct PassKernels {
+  std::string_view last, middle;     ///< rows of the catalogue
+  std::string_view name_space = "";  ///< of what they combine by
+  std::string_view keep = "Keep";    ///< the prologue that changes nothing
+};
+/// Lowers a reduction of f32 over axes that are known.
+void lower_in_passes(KernelQuery& l, const PassKernels& kernels);
 
 /// The means along `axes`, which stay with extent 1.
 ValueId mean_along(GraphBuilder& builder, ValueId x, std::vector<int64_t> axes);

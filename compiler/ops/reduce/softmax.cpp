@@ -1,10 +1,12 @@
 // Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a
 // channels-last image. Other axes are transposed there and back. For f16 and bf16 each step of the specification's
 // function body rounds, as in ONNX's reference.
-#include "runtime_stub/onnxc/scalar/softmax.hpp"
+#include "compiler/ops/reduce/softmax.h"
+
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/kernel_query.h"
+#include "runtime_stub/onnxc/scalar/softmax.hpp"
 
 namespace onnxc {
 namespace {
@@ -50,38 +52,50 @@ Dim product(const Extents& extents, int first, int last) {
   return n;
 }
 
-void call_rows(KernelQuery& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_row, Dim y_row) {
-  y.writes = true;
-  l.call(is_log(l.node()) ? "log_softmax" : "softmax")
-      .pointer(x)
-      .pointer(y)
-      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}})
-      .emit();
-}
-
-void lower_softmax(KernelQuery& l) {
+/// x as [outer, n, inner], with the axis of the softmax in the middle.
+struct Lines {
+  int axis;
+  Dim outer, n, inner;
+};
+Lines lines_of(KernelQuery& l) {
   const Extents& extents = l.extents(0);
   const int rank = static_cast<int>(extents.size()), axis = axis_of(l.node(), rank);
-  const Dim outer = product(extents, 0, axis), n = rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)],
-            inner = product(extents, axis + 1, rank);
-  if (!l.optimise() || l.type(0).element != ElementType::F32) {
-    const View x = l.in(0), y = l.out(0);
-    l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner).emit();
-    return;
-  }
+  return {axis, product(extents, 0, axis), rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)], product(extents, axis + 1, rank)};
+}
+
+}  // namespace
+
+void lower_softmax_rows(KernelQuery& l, const SoftmaxOfRows& emit) {
+  const auto [axis, outer, n, inner] = lines_of(l);
+  const auto call_rows = [&](PointerArg x, PointerArg y, Dim rows, Dim x_row, Dim y_row) {
+    y.writes = true;
+    emit(x, y, n, {{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
+  };
   const Layout layout = l.out_layout(0);
   if (layout.channels_last && axis == 1) {
     const View x = l.in(0, l.in_any(0).layout.channels_last ? l.in_any(0).layout : layout), y = l.out_any(0);
-    return call_rows(l, x.pointer, y.pointer, outer * inner, n, x.layout.pixel_stride, y.layout.pixel_stride);
+    return call_rows(x.pointer, y.pointer, outer * inner, x.layout.pixel_stride, y.layout.pixel_stride);
   }
   const View x = l.in(0), y = l.out(0);
-  if (inner == Dim(1)) return call_rows(l, x.pointer, y.pointer, outer, n, n, n);
+  if (inner == Dim(1)) return call_rows(x.pointer, y.pointer, outer, n, n);
   const PointerArg rows = l.workspace("rows", ElementType::F32, outer * n * inner);
   const Extents box{outer, inner, n};
   const DimList here{n * inner, 1, inner}, there{inner * n, n, 1};
   l.copy(box, rows, there, x.pointer, here, ElementType::F32);
-  call_rows(l, rows, rows, outer * inner, n, n, n);
+  call_rows(rows, rows, outer * inner, n, n);
   l.copy(box, y.pointer, here, rows, there, ElementType::F32);
+}
+
+namespace {
+
+void lower_softmax(KernelQuery& l) {
+  if (l.optimise() && l.type(0).element == ElementType::F32)
+    return lower_softmax_rows(l, [&](PointerArg x, PointerArg y, Dim, NamedArgs params) {
+      l.call(is_log(l.node()) ? "log_softmax" : "softmax").pointer(x).pointer(y).params(std::move(params)).emit();
+    });
+  const auto [axis, outer, n, inner] = lines_of(l);
+  const View x = l.in(0), y = l.out(0);
+  l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner).emit();
 }
 
 /// exp(x - max) / sum(exp(x - max)), or its logarithm, step by step.

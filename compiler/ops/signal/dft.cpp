@@ -125,7 +125,7 @@ void lower_dft(KernelQuery& l) {
       for (std::size_t k = 0; k + 1 < x.size(); ++k) visit(x[k]);
   }
   const View in = l.in(0), axis = l.in(2);
-  const PointerArg work = l.workspace("spectrum", ElementType::F64, numbers);
+  const PointerArg work = l.share_workspace("spectrum", ElementType::F64, numbers, element_count(x));
   l.call("scalar_dft")
       .tensor(l.out(0))
       .tensor(in)

@@ -58,7 +58,8 @@ void lower_stft(KernelQuery& l) {
   const Dim length = frame_length(o);
   const View x = l.in(0), y = l.out(0);
   const bool chirp = length.is_constant() && scalar::has_large_factor(length.value());
-  const PointerArg work = l.workspace("spectrum", ElementType::F64, chirp ? Dim(scalar::fft_numbers(length.value())) : 6 * max(length, 0));
+  const PointerArg work = l.share_workspace(
+      "spectrum", ElementType::F64, chirp ? Dim(scalar::fft_numbers(length.value())) : 6 * max(length, 0), y.extents[0] * y.extents[1]);
   View window;
   if (l.has(2)) window = l.in(2);
   StepBuilder call = l.call("scalar_stft");

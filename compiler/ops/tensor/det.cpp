@@ -28,7 +28,7 @@ void lower_det(KernelQuery& l) {
   l.call("scalar_det")
       .pointer(y)
       .pointer(x)
-      .pointer(l.workspace("scratch", ElementType::F64, n * n))
+      .pointer(l.share_workspace("scratch", ElementType::F64, n * n, element_count(y.extents)))
       .dim(element_count(y.extents))
       .dim(n)
       .macs(element_count(x.extents) * n)

@@ -1,6 +1,7 @@
 #include "compiler/select/islands/islands.h"
 
 #include "compiler/select/conv/conv_planar.h"
+#include "compiler/select/gpu/attention.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/islands/conv_scaled.h"
 #include "compiler/select/islands/nearest.h"
@@ -10,11 +11,12 @@ namespace onnxc {
 
 std::span<const Island> all_islands() {
   static constexpr Island kIslands[] = {
-      {absorbed_by_scaled_conv, lower_scaled_conv},  // factors of channels -> 1x1 Conv
-      {absorbed_by_conv_chain, lower_conv_chain},    // 1x1 Conv or stem -> depthwise Conv -> 1x1 Conv
-      {absorbed_by_planar_pool, lower_planar_pool},  // planar Conv -> MaxPool
-      {absorbed_by_stem_pool, lower_stem_pool},      // stem -> MaxPool
-      {absorbed_by_nearest, lower_nearest},          // Distances -> TopK
+      {absorbed_by_scaled_conv, lower_scaled_conv},                   // factors of channels -> 1x1 Conv
+      {absorbed_by_conv_chain, lower_conv_chain},                     // 1x1 Conv or stem -> depthwise Conv -> 1x1 Conv
+      {absorbed_by_planar_pool, lower_planar_pool},                   // planar Conv -> MaxPool
+      {absorbed_by_stem_pool, lower_stem_pool},                       // stem -> MaxPool
+      {absorbed_by_nearest, lower_nearest},                           // Distances -> TopK
+      {absorbed_by_gpu_attention, lower_gpu_attention, Device::Gpu},  // MatMul -> scale, mask -> Softmax -> MatMul
   };
   return kIslands;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/ir/device.h"
 #include "compiler/select/islands/surroundings.h"
 
 namespace onnxc {
@@ -22,6 +23,7 @@ struct Island {
   std::vector<const Node*> (*match)(const Surroundings& around, const Node& last, const Target& target);
   /// Lowers the whole island as `last`, whose KernelQuery::absorbed returns the other nodes.
   void (*lower)(KernelQuery& last);
+  Device device = Device::Cpu;  ///< that all its nodes are on
 };
 
 /// All kinds, in the order in which they are tried.

@@ -73,7 +73,7 @@ struct Attention {
           const int col = n * 8 + lane() % 4 * 2 + c;
           if (col >= p.value_size) continue;
           float result = sums[n / kAtOnce][0][n % kAtOnce][2 * r + c] / total[r];
-          if (!(result - result == 0) && top[r] != -INFINITY) result = anew(head, query, col);
+          if (!(result - result == 0) && (top[r] != -INFINITY || p.nan_is_zero)) result = anew(head, query, col);
           head.y[query * p.y.row + col] = result;
         }
       }
@@ -223,7 +223,11 @@ struct Attention {
       total += e;
       sum = fmaf(e, head.v[key * p.v.row + col], sum);
     }
-    return sum / total;
+    if (!p.nan_is_zero || total == total) return sum / total;
+    sum = 0;
+    ONNXC_KEEP_LOOP
+    for (int64_t key = 0; key < seen; ++key) sum = fmaf(0.0f, head.v[key * p.v.row + col], sum);
+    return sum;
   }
 };
 

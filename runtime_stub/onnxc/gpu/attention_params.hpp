@@ -21,7 +21,8 @@ struct AttentionParams {
   HeadSteps mask = {0, 0, 0};  ///< of [queries, keys]; a step of 0 repeats
   bool causal = false;         ///< query i sees keys up to i + past
   int64_t past = 0;
-  int64_t splits = 1;  ///< blocks that share the keys of a query (attention_decode)
+  bool nan_is_zero = false;  ///< probabilities of a query that are NaN, as those of one that sees no key, count as 0
+  int64_t splits = 1;        ///< blocks that share the keys of a query (attention_decode)
 };
 
 namespace detail {

@@ -43,6 +43,13 @@
 
 namespace onnxc::inline ONNXC_ISA::gpu {
 
+/// What a unit tells of itself.
+#if defined(__CUDACC__)
+inline constexpr int32_t kDevice = ONNXC_CUDA;
+#else
+inline constexpr int32_t kDevice = ONNXC_CUDA_EMULATED;
+#endif
+
 /// The combination of v over all lanes, in every lane, in an order that does not depend on time.
 template <class T, class Combine>
 ONNXC_DEVICE T reduce_warp(T v, Combine combine ONNXC_CALLER) {

@@ -8,8 +8,8 @@
 // of all matrices one after the other: z * m + row.
 //
 // Rows of a and b begin at multiples of 16 bytes, as do matrices, and end as contract/gpu.hpp says: in zeros. y is aligned to
-// its type and overlaps no operand. Sizes may be 0; with k = 0 sums are 0. k is below 2^31, and the
-// rows of a tile lie within 64 GiB.
+// its type and overlaps no operand. Sizes may be 0; with k = 0 sums are 0. A run with k of 2^31 or more
+// fails. The rows of a tile lie within 64 GiB.
 //
 // Accuracy: see product_kind.hpp. Results do not depend on time, but on tile and splits.
 #pragma once
@@ -66,6 +66,7 @@ template <class Tile, class Kind, class Y, class Epi = Epilogue<Keep>>
 static void gemm(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* a, const typename detail::KindOf<Kind>::Right* b,
                  typename Kind::Sum* parts, const GemmParams& p, Epi epilogue = {}) noexcept {
   constexpr int64_t kChunk = 4 * Kind::kValues;
+  if (p.k >= int64_t{1} << 31) return gpu.call([](Stream) { return Status{ONNXC_DEVICE_FAILED, "rows of a product are too long"}; });
   const detail::ProductSizes size{.m = p.m,
                                   .n = p.n,
                                   .words = static_cast<int>(ceil_div(p.k, kChunk) * 4),

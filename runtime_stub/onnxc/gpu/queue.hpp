@@ -28,8 +28,15 @@ class Queue {
   void clear(void* p, std::size_t bytes) noexcept {
     call([&](Stream s) { return gpu::clear(s, p, bytes); });
   }
+  /// Only enqueues: `from` is read until the next wait.
   void to_device(void* to, const void* from, std::size_t bytes) noexcept {
     call([&](Stream s) { return gpu::to_device(s, to, from, bytes); });
+    host_is_read_ = true;
+  }
+  /// For a step on the host, which may write where a copy still reads.
+  void before_host_step() noexcept {
+    if (host_is_read_) call([](Stream s) { return finish(s); });
+    host_is_read_ = false;
   }
   /// Waits for the copy, and so for all before it: the host reads it next.
   Status to_host(void* to, const void* from, std::size_t bytes) noexcept {
@@ -37,6 +44,7 @@ class Queue {
       const Status status = gpu::to_host(s, to, from, bytes);
       return status ? status : finish(s);
     });
+    host_is_read_ = false;
     return result_;
   }
 
@@ -44,6 +52,7 @@ class Queue {
   Stream stream_;
   unsigned* words_;
   Status result_;
+  bool host_is_read_ = false;
 };
 
 template <class Kernel>

@@ -1,10 +1,10 @@
 // What the session of an emitted unit stands on: memory of one GPU, with the weights in it, and graphs.
 //
-// A unit tells of itself by `Unit`. Its `enqueue` states all work of a run on a stream, waits for nothing and allocates
-// nothing, so that a graph can be made of it, of the session's or of its caller's own. A session keeps graphs for the last
+// A unit tells of itself by `Unit`. Its `enqueue` states all work of a run on a stream. Where it says `can_capture`, it waits
+// for nothing, so that a graph can be made of it, of the session's or of its caller's own. A session keeps graphs for the last
 // eight sets of sizes. What it sees for the first time it enqueues without one, since a graph costs as much as some runs.
 //
-//   memory that stays: | weights | words |        that grows with sizes: | arena | inputs | outputs |
+//   memory that stays: | weights | words |        that grows with sizes: | arena | inputs | outputs |   on the host: | arena |
 //
 //   run:  inputs → staging │ copy in, steps, copy out, status: one graph │ staging → outputs
 #pragma once
@@ -13,20 +13,40 @@
 #include <new>
 #include <span>
 
+#include "../contract/device_memory.hpp"
 #include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
 
+/// Bytes of a run's memory.
+struct UnitSizes {
+  std::size_t *inputs, *outputs;  ///< of each; those of tensors on the host do not matter
+  std::size_t arena = 0, host_arena = 0;
+};
+
+/// What a run gets of its caller, in the unit's order.
+struct Arguments {
+  const int64_t* symbols = nullptr;
+  /// Elements; of what is no tensor, its onnxc_value.
+  const void* const* inputs = nullptr;
+  void* const* outputs = nullptr;
+  /// Where an output whose size the run tells stores its shape, or null; null if there are none.
+  int64_t* const* shapes = nullptr;
+  const onnxc_allocator* allocator = nullptr;  ///< of the caller, for a unit that takes one
+};
+
 struct Unit {
   int inputs = 0, outputs = 0, symbols = 0;  ///< how many
-  std::span<const std::byte> weights;        ///< what is copied to the device once
-  std::size_t words = 1;                     ///< of DeviceMemory; the first is the status
-  bool can_capture = true;                   ///< no step needs the host
-  /// Bytes of each input and output, and of the arena, at these symbols.
-  Status (*sizes)(const int64_t* symbols, std::size_t* inputs, std::size_t* outputs, std::size_t& arena) noexcept = nullptr;
-  /// All pointers but `symbols` are on the device.
-  Status (*enqueue)(const int64_t* symbols, const void* const* inputs, void* const* outputs, const DeviceMemory& memory,
-                    Stream stream) noexcept = nullptr;
+  /// Of each input, then of each output, whether it stays with the caller, on the host. Null: none does.
+  const bool* on_host = nullptr;
+  std::size_t host_alignment = 64;  ///< of the arena on the host
+  std::size_t words = 1;            ///< of DeviceMemory; the first is the status
+  bool can_capture = true;          ///< no step needs the host
+  /// What is copied to the device once.
+  std::span<const std::byte> (*weights)() noexcept = nullptr;
+  Status (*sizes)(const int64_t* symbols, UnitSizes& to) noexcept = nullptr;
+  /// Pointers to inputs and outputs that do not stay on the host are on the device.
+  Status (*enqueue)(const Arguments& arguments, const DeviceMemory& memory, Stream stream) noexcept = nullptr;
 };
 
 /// One run at a time; any number of sessions, on any threads.
@@ -50,19 +70,27 @@ class Session {
     return s;
   }
 
-  /// Waits for the results. `inputs` and `outputs` are the caller's elements, as many bytes as the unit's `sizes` tell.
-  Status run(const int64_t* symbols, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
+  /// Waits for the results. Inputs and outputs are the caller's elements, as many bytes as the unit's `sizes` tell.
+  Status run(const Arguments& arguments) noexcept {
     if (stay_ == nullptr) return {ONNXC_DEVICE_FAILED, "the session is not open"};
-    if (static_cast<int>(inputs.size()) != unit_.inputs || static_cast<int>(outputs.size()) != unit_.outputs) return {ONNXC_WRONG_SIZE};
     const DeviceInUse device(options_.ordinal);
     if (const Status s = device.status()) return s;
     Sizes* sizes = nullptr;
     bool seen = false;
-    Status s = find(symbols, sizes, seen);
+    Status s = find(arguments.symbols, sizes, seen);
     if (!s) s = make_room(*sizes);
-    if (!s && seen && unit_.can_capture && !sizes->graph.ready()) s = capture(*sizes);
-    if (!s) s = run(*sizes, inputs, outputs);
+    if (!s && seen && captures() && !sizes->graph.ready()) s = capture(*sizes);
+    if (!s) s = run(*sizes, arguments);
     return s;
+  }
+
+  /// One run without a graph, in memory that it takes and gives back. `host_arena`: the unit's, of the caller.
+  static Status run_once(const Unit& unit, const Arguments& arguments, std::byte* host_arena) noexcept {
+    Session session(unit);
+    session.once_ = true;
+    session.callers_host_arena_ = host_arena;
+    const Status s = session.open({.pinned = false});
+    return s ? s : session.run(arguments);
   }
 
   /// Gives all memory back. A session that is closed may be opened again.
@@ -76,6 +104,7 @@ class Session {
     release(grow_);
     release_host(staging_);
     release_host(status_);
+    release_host_arena();
     if (stream_ != options_.stream && stream_ != nullptr) close_stream(stream_);
     stay_ = grow_ = staging_ = status_ = nullptr;
     stream_ = nullptr;
@@ -93,20 +122,22 @@ class Session {
   struct Sizes {
     std::unique_ptr<int64_t[]> symbols;
     std::unique_ptr<Place[]> places;  ///< inputs, then outputs
-    std::size_t device_bytes = 0, staging_bytes = 0;
+    std::size_t device_bytes = 0, staging_bytes = 0, host_arena_bytes = 0;
     Graph graph;
     uint64_t used = 0;  ///< when it was used last; 0: never
   };
 
   static std::size_t room(std::size_t& total, std::size_t bytes) noexcept {
-    const std::size_t at = total;
-    total += (bytes + 255) / 256 * 256;
+    const std::size_t at = total, more = contract::device_room(bytes);
+    total = more > SIZE_MAX - at ? SIZE_MAX : at + more;  // which no allocation gives
     return at;
   }
   std::byte* stay(std::size_t offset) const noexcept { return static_cast<std::byte*>(stay_) + offset; }
   std::byte* grow(std::size_t offset) const noexcept { return static_cast<std::byte*>(grow_) + offset; }
   std::byte* staging(std::size_t offset) const noexcept { return static_cast<std::byte*>(staging_) + offset; }
   unsigned* words() const noexcept { return reinterpret_cast<unsigned*>(stay(words_at_)); }
+  bool captures() const noexcept { return unit_.can_capture && !once_; }
+  bool is_on_host(int tensor) const noexcept { return unit_.on_host != nullptr && unit_.on_host[tensor]; }
 
   Status allocate_host(void*& p, std::size_t bytes) noexcept {
     if (options_.pinned) return allocate_pinned(p, bytes);
@@ -117,6 +148,13 @@ class Session {
     if (p == nullptr) return;
     if (options_.pinned) release_pinned(p);
     else ::operator delete(p);
+  }
+
+  std::align_val_t host_alignment() const noexcept { return std::align_val_t{unit_.host_alignment}; }
+  void release_host_arena() noexcept {
+    if (host_arena_ != nullptr) ::operator delete(host_arena_, host_alignment());
+    host_arena_ = nullptr;
+    host_arena_bytes_ = 0;
   }
 
   Status take() noexcept {
@@ -131,11 +169,12 @@ class Session {
       if (const Status s = open_stream(stream_)) return s;
     }
     std::size_t total = 0;
-    const std::size_t weights = room(total, unit_.weights.size());
+    const std::span<const std::byte> image = unit_.weights();
+    const std::size_t weights = room(total, image.size());
     words_at_ = room(total, unit_.words * sizeof(unsigned));
     if (const Status s = allocate(stay_, total)) return s;
     if (const Status s = allocate_host(status_, sizeof(unsigned))) return s;
-    if (const Status s = to_device(stream_, stay(weights), unit_.weights.data(), unit_.weights.size())) return s;
+    if (const Status s = to_device(stream_, stay(weights), image.data(), image.size())) return s;
     if (const Status s = clear(stream_, words(), unit_.words * sizeof(unsigned))) return s;
     if (const Status s = finish(stream_)) return s;
     if (unit_.symbols > 0) return {};
@@ -143,15 +182,16 @@ class Session {
     bool seen = false;
     if (const Status s = find(nullptr, sizes, seen)) return s;
     if (const Status s = make_room(*sizes)) return s;
-    return unit_.can_capture ? capture(*sizes) : Status{};
+    return captures() ? capture(*sizes) : Status{};
   }
 
   /// What is known of these symbols; else what was used least recently makes way for it.
   Status find(const int64_t* symbols, Sizes*& to, bool& seen) noexcept {
-    const auto n = static_cast<std::size_t>(unit_.symbols);
     Sizes* oldest = &sizes_[0];
     for (Sizes& sizes : sizes_) {
-      if (sizes.used != 0 && (n == 0 || std::memcmp(sizes.symbols.get(), symbols, n * sizeof(int64_t)) == 0)) {
+      bool equal = sizes.used != 0;
+      for (int i = 0; equal && i < unit_.symbols; ++i) equal = sizes.symbols[static_cast<std::size_t>(i)] == symbols[i];
+      if (equal) {
         sizes.used = ++time_;
         to = &sizes;
         seen = true;
@@ -164,7 +204,7 @@ class Session {
     if (const Status s = measure(symbols, *oldest)) return s;
     oldest->used = ++time_;
     to = oldest;
-    seen = n == 0;
+    seen = unit_.symbols == 0;
     return {};
   }
 
@@ -179,14 +219,15 @@ class Session {
         return {ONNXC_OUT_OF_MEMORY};
       }
     }
-    std::size_t arena = 0;
-    if (const Status s = unit_.sizes(symbols, bytes_.get(), bytes_.get() + unit_.inputs, arena)) return s;
-    if (n > 0) std::memcpy(to.symbols.get(), symbols, n * sizeof(int64_t));
+    UnitSizes bytes{bytes_.get(), bytes_.get() + unit_.inputs};
+    if (const Status s = unit_.sizes(symbols, bytes)) return s;
+    for (std::size_t i = 0; i < n; ++i) to.symbols[i] = symbols[i];
     to.device_bytes = to.staging_bytes = 0;
-    room(to.device_bytes, arena);
+    to.host_arena_bytes = bytes.host_arena;
+    room(to.device_bytes, bytes.arena);
     for (int i = 0; i < tensors; ++i) {
-      const std::size_t bytes = bytes_[static_cast<std::size_t>(i)];
-      to.places[static_cast<std::size_t>(i)] = {bytes, room(to.device_bytes, bytes), room(to.staging_bytes, bytes)};
+      const std::size_t own = is_on_host(i) ? 0 : bytes_[static_cast<std::size_t>(i)];
+      to.places[static_cast<std::size_t>(i)] = {own, room(to.device_bytes, own), room(to.staging_bytes, own)};
     }
     return {};
   }
@@ -206,6 +247,12 @@ class Session {
       if (const Status s = allocate_host(staging_, sizes.staging_bytes)) return s;
       staging_bytes_ = sizes.staging_bytes;
     }
+    if (callers_host_arena_ == nullptr && sizes.host_arena_bytes > host_arena_bytes_) {
+      release_host_arena();
+      host_arena_ = ::operator new(sizes.host_arena_bytes, host_alignment(), std::nothrow);
+      if (host_arena_ == nullptr) return {ONNXC_OUT_OF_MEMORY, "memory of the host"};
+      host_arena_bytes_ = sizes.host_arena_bytes;
+    }
     return {};
   }
   void forget_graphs() noexcept {
@@ -220,15 +267,15 @@ class Session {
 
   Status capture(Sizes& sizes) noexcept {
     if (const Status s = sizes.graph.begin(stream_)) return s;
-    const Status enqueued = enqueue(sizes);
+    const Status enqueued = enqueue(sizes, {});
     const Status ended = sizes.graph.end(stream_);
     if (!enqueued) return ended;
     sizes.graph.reset();
     return enqueued;
   }
 
-  /// What a graph is made of.
-  Status enqueue(const Sizes& sizes) noexcept {
+  /// What a graph is made of. Where one is, nothing of the caller's is on the host.
+  Status enqueue(const Sizes& sizes, const Arguments& arguments) noexcept {
     if (options_.pinned) {
       for (int i = 0; i < unit_.inputs; ++i) {
         const Place& p = sizes.places[static_cast<std::size_t>(i)];
@@ -236,10 +283,19 @@ class Session {
       }
     }
     for (int i = 0; i < unit_.inputs + unit_.outputs; ++i) {
-      pointers_[static_cast<std::size_t>(i)] = grow(sizes.places[static_cast<std::size_t>(i)].on_device);
+      const bool input = i < unit_.inputs;
+      void*& p = pointers_[static_cast<std::size_t>(i)];
+      if (!is_on_host(i)) p = grow(sizes.places[static_cast<std::size_t>(i)].on_device);
+      else p = input ? const_cast<void*>(arguments.inputs[i]) : arguments.outputs[i - unit_.inputs];
     }
-    const DeviceMemory memory{grow(0), stay(0), words()};
-    if (const Status s = unit_.enqueue(sizes.symbols.get(), pointers_.get(), pointers_.get() + unit_.inputs, memory, stream_)) return s;
+    DeviceMemory memory{grow(0), stay(0), words()};
+    memory.host = callers_host_arena_ != nullptr ? callers_host_arena_ : static_cast<std::byte*>(host_arena_);
+    memory.allocator = arguments.allocator;
+    Arguments own = arguments;
+    own.symbols = sizes.symbols.get();
+    own.inputs = pointers_.get();
+    own.outputs = pointers_.get() + unit_.inputs;
+    if (const Status s = unit_.enqueue(own, memory, stream_)) return s;
     if (!options_.pinned) return {};
     for (int i = unit_.inputs; i < unit_.inputs + unit_.outputs; ++i) {
       const Place& p = sizes.places[static_cast<std::size_t>(i)];
@@ -252,8 +308,8 @@ class Session {
     return clear(stream_, words(), sizeof(unsigned));
   }
 
-  Status run(Sizes& sizes, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
-    const Status refused = enqueue_run(sizes, inputs, outputs);
+  Status run(Sizes& sizes, const Arguments& arguments) noexcept {
+    const Status refused = enqueue_run(sizes, arguments);
     const Status finished = finish(stream_);
     if (refused || finished) {
       // Tickets may be half drawn.
@@ -263,25 +319,25 @@ class Session {
     unsigned code = 0;
     std::memcpy(&code, status_, sizeof(code));
     if (code != 0) return {static_cast<int32_t>(code)};
-    for (std::size_t i = 0; options_.pinned && i < outputs.size(); ++i) {
-      const Place& p = sizes.places[inputs.size() + i];
-      if (p.bytes > 0) std::memcpy(outputs[i], staging(p.in_staging), p.bytes);
+    for (int i = 0; options_.pinned && i < unit_.outputs; ++i) {
+      const Place& p = sizes.places[static_cast<std::size_t>(unit_.inputs + i)];
+      if (p.bytes > 0) std::memcpy(arguments.outputs[i], staging(p.in_staging), p.bytes);
     }
     return {};
   }
 
-  Status enqueue_run(Sizes& sizes, std::span<const void* const> inputs, std::span<void* const> outputs) noexcept {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Place& p = sizes.places[i];
+  Status enqueue_run(Sizes& sizes, const Arguments& arguments) noexcept {
+    for (int i = 0; i < unit_.inputs; ++i) {
+      const Place& p = sizes.places[static_cast<std::size_t>(i)];
       if (p.bytes == 0) continue;
-      if (options_.pinned) std::memcpy(staging(p.in_staging), inputs[i], p.bytes);
-      else if (const Status s = to_device(stream_, grow(p.on_device), inputs[i], p.bytes)) return s;
+      if (options_.pinned) std::memcpy(staging(p.in_staging), arguments.inputs[i], p.bytes);
+      else if (const Status s = to_device(stream_, grow(p.on_device), arguments.inputs[i], p.bytes)) return s;
     }
-    if (const Status s = sizes.graph.ready() ? sizes.graph.launch(stream_) : enqueue(sizes)) return s;
+    if (const Status s = sizes.graph.ready() ? sizes.graph.launch(stream_) : enqueue(sizes, arguments)) return s;
     if (options_.pinned) return {};
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Place& p = sizes.places[inputs.size() + i];
-      if (const Status s = to_host(stream_, outputs[i], grow(p.on_device), p.bytes)) return s;
+    for (int i = 0; i < unit_.outputs; ++i) {
+      const Place& p = sizes.places[static_cast<std::size_t>(unit_.inputs + i)];
+      if (const Status s = to_host(stream_, arguments.outputs[i], grow(p.on_device), p.bytes)) return s;
     }
     return enqueue_status();
   }
@@ -289,8 +345,10 @@ class Session {
   const Unit& unit_;
   DeviceOptions options_;
   Stream stream_ = nullptr;
-  void *stay_ = nullptr, *grow_ = nullptr, *staging_ = nullptr, *status_ = nullptr;
-  std::size_t words_at_ = 0, grow_bytes_ = 0, staging_bytes_ = 0;
+  void *stay_ = nullptr, *grow_ = nullptr, *staging_ = nullptr, *status_ = nullptr, *host_arena_ = nullptr;
+  std::size_t words_at_ = 0, grow_bytes_ = 0, staging_bytes_ = 0, host_arena_bytes_ = 0;
+  bool once_ = false;
+  std::byte* callers_host_arena_ = nullptr;
   std::unique_ptr<void*[]> pointers_;
   std::unique_ptr<std::size_t[]> bytes_;
   Sizes sizes_[kGraphs];

@@ -24,7 +24,7 @@ Result run(Session& session, int64_t n, float factor = 1) {
   r.scaled.resize(x.size());
   const void* const inputs[] = {x.data()};
   void* const outputs[] = {&r.total, r.scaled.data()};
-  r.status = session.run(&n, inputs, outputs);
+  r.status = session.run({&n, inputs, outputs});
   return r;
 }
 
@@ -40,6 +40,39 @@ void check(const Result& r, int64_t n, float factor = 1) {
   }
   REQUIRE(right);
   REQUIRE(r.total == Approx(total).epsilon(1e-5));
+}
+
+/// A unit whose steps need the host, which doubles the smallest of some numbers for an output that stays there, and tells
+/// how many there are: | x on the device | n on the host | → | least on the host |. What the host's first step wrote is
+/// overwritten by its second while it is still to be copied.
+Unit mixed_unit() {
+  static constexpr bool kOnHost[] = {false, true, true};
+  Unit u{.inputs = 2, .outputs = 1, .on_host = kOnHost, .words = 1, .can_capture = false, .weights = weights_of_unit};
+  u.sizes = [](const int64_t*, UnitSizes& to) noexcept {
+    to.inputs[0] = kFixed * 4;
+    to.inputs[1] = to.outputs[0] = SIZE_MAX;  // which does not matter
+    to.arena = 64;
+    to.host_arena = kFixed * 4;
+    return Status{};
+  };
+  u.enqueue = [](const Arguments& a, const DeviceMemory& memory, Stream stream) noexcept {
+    Queue queue(stream, memory.words);
+    float* const host = at<float>(memory.host, 0);
+    float* const device = at<float>(memory.arena, 0);
+    if (queue.to_host(host, a.inputs[0], kFixed * 4)) return queue.result();
+    const auto n = static_cast<std::size_t>(*static_cast<const int*>(a.inputs[1]));
+    float least = host[0];
+    for (std::size_t i = 1; i < n; ++i) least = host[i] < least ? host[i] : least;
+    queue.before_host_step();
+    host[0] = 2 * least;
+    queue.to_device(device, host, 4);
+    queue.before_host_step();
+    host[0] = -1;
+    if (queue.to_host(a.outputs[0], device, 4)) return queue.result();
+    if (a.shapes != nullptr && a.shapes[0] != nullptr) a.shapes[0][0] = static_cast<int64_t>(n);
+    return queue.result();
+  };
+  return u;
 }
 
 }  // namespace
@@ -203,8 +236,7 @@ TEST_CASE("a session on its caller's stream, closed and opened again") {
     }
     REQUIRE(run(session, kFixed).status.code == ONNXC_DEVICE_FAILED);
     REQUIRE(!session.open());
-    const void* const inputs[] = {nullptr, nullptr};
-    REQUIRE(session.run(nullptr, inputs, {}).code == ONNXC_WRONG_SIZE);
+    check(run(session, kFixed), kFixed);
   }
   close_stream(stream);
 }
@@ -217,4 +249,83 @@ TEST_CASE("a unit whose steps need the host runs without a graph") {
   REQUIRE(!session.open());
   for (int i = 0; i < 3; ++i) check(run(session, kFixed), kFixed);
   REQUIRE(enqueued == 3);
+}
+
+TEST_CASE("what stays on the host gets there, and a run for callers of the host gives the same") {
+  const Unit unit = mixed_unit();
+  std::vector<float> x(kFixed, 5.0f);
+  x[700] = 3;
+  x[900] = 1;
+  for (const bool pinned : {true, false}) {
+    Session session(unit);
+    REQUIRE(!session.open({.pinned = pinned}));
+    for (const auto& [n, least] : {std::pair(1000, 1.0f), std::pair(800, 3.0f), std::pair(1, 5.0f)}) {
+      for (const bool once : {false, true}) {
+        float y = 0;
+        int64_t shape = 0;
+        const void* const inputs[] = {x.data(), &n};
+        void* const outputs[] = {&y};
+        int64_t* const shapes[] = {&shape};
+        std::vector<std::byte> arena(kFixed * 4);
+        const Arguments arguments{nullptr, inputs, outputs, shapes};
+        REQUIRE(!(once ? Session::run_once(unit, arguments, arena.data()) : session.run(arguments)));
+        REQUIRE(y == 2 * least);
+        REQUIRE(shape == n);
+      }
+    }
+  }
+}
+
+TEST_CASE("a run of its own takes no graph, and gives its memory back") {
+  const Unit unit = fixed_unit();
+  const std::size_t before = emulator::bytes_in_use();
+  std::vector<float> x(kFixed, 1.0f), scaled(kFixed);
+  float total = 0;
+  const void* const inputs[] = {x.data()};
+  void* const outputs[] = {&total, scaled.data()};
+  REQUIRE(!Session::run_once(unit, {nullptr, inputs, outputs}, nullptr));
+  REQUIRE(scaled[2] == 3.0f);
+  REQUIRE(emulator::bytes_in_use() == before);
+}
+
+TEST_CASE("sizes that no memory has are told") {
+  Unit unit = dynamic_unit();
+  unit.sizes = [](const int64_t*, UnitSizes& to) noexcept {
+    to.inputs[0] = to.outputs[0] = to.outputs[1] = 4;
+    to.arena = SIZE_MAX;
+    return Status{};
+  };
+  Session session(unit);
+  REQUIRE(!session.open());
+  REQUIRE(run(session, 1).status.code == ONNXC_OUT_OF_MEMORY);
+}
+
+TEST_CASE("a kernel that ends the GPU is told, by this session and by all that come after it") {
+  const SettingsKept kept;
+  const Unit fixed = fixed_unit(), dynamic = dynamic_unit();
+  const std::size_t before = emulator::bytes_in_use();
+  const auto expect_failure = [](Status s) {
+    REQUIRE(s.code == ONNXC_DEVICE_FAILED);
+    char text[200];
+    describe(s, text, sizeof(text));
+    REQUIRE(std::string(text) == "the GPU failed: an illegal memory access was encountered");
+  };
+  for (const bool pinned : {true, false}) {
+    for (const Unit* unit : {&fixed, &dynamic}) {
+      Session session(*unit), other(*unit), late(*unit);
+      REQUIRE(!session.open({.pinned = pinned}));
+      REQUIRE(!other.open({.pinned = pinned}));
+      check(run(session, kFixed), kFixed);
+      expect_failure(run(session, kFixed, kEndsTheGpu).status);
+      expect_failure(run(session, kFixed).status);
+      expect_failure(run(other, kFixed).status);
+      expect_failure(late.open());
+      session.close();
+      other.close();
+      REQUIRE(emulator::bytes_in_use() == before);
+      emulator::settings().failed = nullptr;  // another process
+      REQUIRE(!session.open());
+      check(run(session, kFixed), kFixed);
+    }
+  }
 }

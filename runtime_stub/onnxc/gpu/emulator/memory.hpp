@@ -19,6 +19,11 @@ inline std::atomic<std::size_t>& bytes_in_use() {
   return all;
 }
 inline Status refused(const char* what) { return {ONNXC_DEVICE_FAILED, what}; }
+/// Whether there is a GPU that takes work.
+inline Status ready() {
+  if (settings().devices == 0) return refused("no GPU is emulated");
+  return settings().failed != nullptr ? refused(settings().failed) : Status{};
+}
 
 constexpr std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 /// Where what belongs to an allocation is noted.
@@ -32,7 +37,7 @@ inline std::byte* begin_of(void* p) {
 inline Status allocate(void*& p, std::size_t bytes) noexcept {
   using namespace emulator;
   p = nullptr;
-  if (settings().devices == 0) return refused("no GPU is emulated");
+  if (const Status s = ready()) return s;
   const Status none{ONNXC_OUT_OF_MEMORY, "memory of the emulated GPU"};
   if (bytes > SIZE_MAX / 2) return none;
   if (bytes_in_use().fetch_add(bytes) + bytes > settings().memory_bytes) {

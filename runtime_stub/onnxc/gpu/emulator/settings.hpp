@@ -25,9 +25,12 @@ struct Settings {
   int workers = 1;                      ///< threads of this machine, which share the blocks
   int devices = 1;                      ///< GPUs that there seem to be
   std::size_t memory_bytes = SIZE_MAX;  ///< what they have together
+  /// What the driver answers to all that it is asked, as it does once a kernel has failed; null: none has.
+  const char* failed = nullptr;
 };
 
-/// Begins with ONNXC_EMULATOR_SEED and ONNXC_EMULATOR_WORKERS of the environment. It may be changed while no kernel runs.
+/// Begins with ONNXC_EMULATOR_SEED, ONNXC_EMULATOR_WORKERS, ONNXC_EMULATOR_DEVICES and ONNXC_EMULATOR_MEMORY (in MiB) of the
+/// environment. It may be changed while no kernel runs.
 inline Settings& settings() {
   static Settings all = [] {
     const auto number = [](const char* name, int otherwise) {
@@ -37,6 +40,9 @@ inline Settings& settings() {
     Settings s;
     s.seed = static_cast<unsigned>(number("ONNXC_EMULATOR_SEED", 0));
     s.workers = number("ONNXC_EMULATOR_WORKERS", 1);
+    s.devices = number("ONNXC_EMULATOR_DEVICES", 1);
+    if (const int mebibytes = number("ONNXC_EMULATOR_MEMORY", -1); mebibytes >= 0)
+      s.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
     return s;
   }();
   return all;

@@ -27,9 +27,10 @@ inline StreamState& state_of(Stream stream) { return *reinterpret_cast<StreamSta
 
 template <class Do>
 Status enqueue(Stream stream, Do work) {
+  if (const Status s = ready()) return s;
   if (stream == nullptr) {
     work();
-    return {};
+    return ready();
   }
   StreamState& s = state_of(stream);
   (s.capturing ? s.captured : s.waiting).emplace_back(std::move(work));
@@ -74,7 +75,7 @@ void run_kernel(const Kernel& kernel, Index grid) {
 template <class Kernel>
 static Status launch(Stream stream, const Kernel& kernel, Index grid) noexcept {
   static_assert(kIsKernel<Kernel>);
-  if (emulator::settings().devices == 0) return emulator::refused("no GPU is emulated");
+  if (const Status s = emulator::ready()) return s;
   if (grid.x < 0 || grid.y < 0 || grid.z < 0 || grid.y > 65535 || grid.z > 65535)
     return emulator::refused("a grid of more blocks than a GPU takes");
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return {};
@@ -82,7 +83,7 @@ static Status launch(Stream stream, const Kernel& kernel, Index grid) noexcept {
 }
 
 inline Status open_stream(Stream& stream) noexcept {
-  if (emulator::settings().devices == 0) return emulator::refused("no GPU is emulated");
+  if (const Status s = emulator::ready()) return s;
   stream = reinterpret_cast<Stream>(new emulator::StreamState);
   return {};
 }
@@ -93,8 +94,11 @@ inline Status finish(Stream stream) noexcept {
   if (s.capturing) return emulator::refused("a stream whose work is captured cannot be waited for");
   const emulator::Work work = std::move(s.waiting);
   s.waiting.clear();
-  for (const auto& piece : work) piece();
-  return {};
+  for (const auto& piece : work) {
+    if (const Status failed = emulator::ready()) return failed;
+    piece();
+  }
+  return emulator::ready();
 }
 inline void close_stream(Stream stream) noexcept {
   if (stream == nullptr) return;
@@ -137,7 +141,9 @@ class Graph {
   bool ready() const noexcept { return work_ != nullptr; }
   Status launch(Stream stream) noexcept {
     return emulator::enqueue(stream, [work = work_] {
-      for (const auto& piece : *work) piece();
+      for (const auto& piece : *work) {
+        if (!emulator::ready()) piece();
+      }
     });
   }
   void reset() noexcept { work_ = nullptr; }

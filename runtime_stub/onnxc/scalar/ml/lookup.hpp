@@ -15,9 +15,9 @@ struct KeyTable {
   int64_t bits = 1;
 };
 
-inline uint64_t hash_of_key(onnxc_string key) { return contract::hash_of(key.data, key.size); }
+ONNXC_ANYWHERE inline uint64_t hash_of_key(onnxc_string key) { return contract::hash_of(key.data, key.size); }
 template <class K>
-uint64_t hash_of_key(K key) {
+ONNXC_ANYWHERE uint64_t hash_of_key(K key) {
   if constexpr (std::is_floating_point_v<K>) {
     const double value = static_cast<double>(key) + 0.0;  // the same for both zeros
     uint64_t bits = 0;
@@ -28,17 +28,15 @@ uint64_t hash_of_key(K key) {
   }
 }
 
-ONNXC_INLINE bool is_same_key(onnxc_string a, onnxc_string b) {
-  return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0);
-}
+ONNXC_BOTH bool is_same_key(onnxc_string a, onnxc_string b) { return a.size == b.size && compare_bytes(a.data, b.data, a.size) == 0; }
 template <class K>
-ONNXC_INLINE bool is_same_key(K a, K b) {
+ONNXC_BOTH bool is_same_key(K a, K b) {
   return a == b;
 }
 
 /// The position of a key in the table, or -1.
 template <class K>
-ONNXC_INLINE int64_t find_key(const KeyTable<K>& table, K key) {
+ONNXC_BOTH int64_t find_key(const KeyTable<K>& table, K key) {
   const uint64_t bucket = contract::bucket_of(hash_of_key(key), table.bits);
   int64_t low = table.first[bucket], high = table.first[bucket + 1];
   while (high - low > 1) {
@@ -49,10 +47,13 @@ ONNXC_INLINE int64_t find_key(const KeyTable<K>& table, K key) {
   return low < high && is_same_key(table.keys[low], key) ? low : -1;
 }
 
-/// y[i] = values[k] where keys[k] is x[i], else *otherwise. nan: the value of the key NaN, or null.
+/// y[i] = values[k] where keys[k] is x[i], else *otherwise. nan: the value of the key NaN, or null. A share has some of
+/// the elements.
 template <class K, class V>
-void label_encoder(V* y, Tensor<const K> x, KeyTable<K> table, const V* values, const V* otherwise, const V* nan) {
-  for (int64_t i = 0; i < x.count(); ++i) {
+ONNXC_ANYWHERE void label_encoder(V* y, Tensor<const K> x, KeyTable<K> table, const V* values, const V* otherwise, const V* nan,
+                                  Share share = {}) {
+  const auto [first, last] = share.slice(x.count());
+  for (int64_t i = first; i < last; ++i) {
     const K key = x.data[i];
     if constexpr (std::is_floating_point_v<K>) {
       if (key != key) {
@@ -66,10 +67,12 @@ void label_encoder(V* y, Tensor<const K> x, KeyTable<K> table, const V* values, 
 }
 
 /// y[i, position of x[i]] = 1, other elements are 0. positions[k] is that of keys[k]. Without `zeros` an x[i] that is
-/// no key gives ONNXC_BAD_VALUE.
+/// no key gives ONNXC_BAD_VALUE. A share has some of the rows.
 template <class K>
-Status one_hot_encoder(float* y, Tensor<const K> x, KeyTable<K> table, const int64_t* positions, int64_t columns, bool zeros) {
-  for (int64_t i = 0; i < x.count(); ++i) {
+ONNXC_ANYWHERE Status one_hot_encoder(float* y, Tensor<const K> x, KeyTable<K> table, const int64_t* positions, int64_t columns, bool zeros,
+                                      Share share = {}) {
+  const auto [first, last] = share.slice(x.count());
+  for (int64_t i = first; i < last; ++i) {
     float* const row = y + i * columns;
     for (int64_t c = 0; c < columns; ++c) row[c] = 0;
     const int64_t k = find_key(table, x.data[i]);

@@ -37,6 +37,9 @@ const titled = (title, list) => list.length ?
 /// Why nodes of a quantised network are computed in floats, by the names of their first outputs.
 const floatReasons = new Map(data.nodes.filter(node => node.in_floats).map(node => [node.outputs[0], node.in_floats]));
 
+/// Why nodes of a unit for a GPU are computed on the host.
+const hostReasons = new Map(data.nodes.filter(node => node.on_host).map(node => [node.outputs[0], node.on_host]));
+
 function details(view, i) {
   const node = data.graphs[view].nodes[i];
   if (node.kind === 'step') return stepDetails(data.steps[node.step]);
@@ -46,6 +49,7 @@ function details(view, i) {
   return [
     element('h2', {}, node.title), facts([
       ['name', node.name], ['attributes', node.attributes], ['in floats', floatReasons.get(node.outputs[0]?.name)],
+      ['on the host', hostReasons.get(node.outputs[0]?.name)],
       [
         'inside of',
         node.inside === undefined ?
@@ -64,8 +68,9 @@ function bufferText(id) {
   const b = data.buffers[id];
   const root = b.parent === undefined ? b : data.buffers[b.parent];
   const at = b.parent !== undefined ? `in '${root.name}' at ${b.offset}` : b.place === 'arena' && known(b.offset) ? `arena at ${b.offset}` : b.place;
+  const where = data.device_arena ? (b.device === 'gpu' ? ' on the GPU' : ' on the host') : '';
   const life = root.first === undefined ? '' : `, steps ${root.first + 1} to ${root.last}`;
-  return `${b.name}: ${b.type}, ${bytes(b.bytes)}, ${at}${life}`;
+  return `${b.name}: ${b.type}, ${bytes(b.bytes)}, ${at}${where}${life}`;
 }
 
 function stepDetails(step) {
@@ -76,7 +81,7 @@ function stepDetails(step) {
   const choice = data.choices.find(one => one.value === step.value && one.candidates[one.winner]?.kernel === step.label);
   return [
     element('h2', {}, `Step ${step.number}: ${step.label}`), element('div', {class: 'faint'}, short(step.what, 800)), facts([
-      ['value', step.value], ['multiply-adds', step.macs ? count(step.macs) : ''], ['bytes moved', step.bytes ? bytes(step.bytes) : ''],
+      ['value', step.value], ['device', data.device_arena ? (step.device === 'gpu' ? 'the GPU' : step.on_host ? `the host: ${step.on_host}` : 'the host') : ''], ['multiply-adds', step.macs ? count(step.macs) : ''], ['bytes moved', step.bytes ? bytes(step.bytes) : ''],
       ['weights', step.weight_bytes ? bytes(step.weight_bytes) : ''],
       ['predicted', step.cost_ns ? `${duration(step.cost_ns)}, ${percent(step.cost_ns / total)} of all` : ''],
       ['measured', time === undefined ? '' : duration(time) + (calls > 1 ? ` a call, ${calls} calls` : '')],

@@ -7,6 +7,7 @@ function buildSteps(section) {
   const columns = [
     {name: '#', text: step => String(step.number), value: step => step.number},
     {name: 'kernel', text: step => '\u00a0\u00a0'.repeat(step.depth) + step.label},
+    ...(data.device_arena ? [{name: 'on', title: 'Where the step runs', text: step => step.device === 'gpu' ? 'GPU' : 'host'}] : []),
     {name: 'what', text: step => step.what},
     {name: 'MACs', title: 'Multiply-adds', text: step => step.macs ? short(count(step.macs), 24) : '', value: step => number(step.macs)},
     {name: 'bytes', title: 'Read and written', text: step => step.bytes ? short(bytes(step.bytes), 24) : '', value: step => number(step.bytes)},

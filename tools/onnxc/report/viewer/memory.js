@@ -4,7 +4,15 @@
 const kPlanLeft = 84, kPlanBottom = 34, kPlanTop = 22, kPlanRight = 16;
 
 function buildMemory(section) {
-  const buffers = data.buffers.filter(b => b.place === 'arena' && b.parent === undefined && b.first >= 0);
+  if (!data.device_arena) return buildArena(section, 'host', data.arena);
+  for (const [device, name, arena] of [['gpu', 'On the GPU', data.device_arena], ['host', 'On the host', data.arena]]) {
+    section.append(element('h3', {}, name));
+    buildArena(section, device, arena);
+  }
+}
+
+function buildArena(section, device, arena) {
+  const buffers = data.buffers.filter(b => b.place === 'arena' && b.device === device && b.parent === undefined && b.first >= 0);
   const views = new Map(), writers = new Map();
   for (const b of data.buffers)
     if (b.parent !== undefined) views.set(b.parent, [...(views.get(b.parent) ?? []), b.name]);
@@ -16,6 +24,7 @@ function buildMemory(section) {
                .filter(Boolean)
                .join('\n');
   const plan = {
+    arena,
     buffers,
     tell,
     writer: b => writers.get(b.id),
@@ -24,7 +33,7 @@ function buildMemory(section) {
   };
   if (!buffers.length)
     section.append(element('p', {class: 'faint'}, 'Nothing lies in the arena.'));
-  else if (known(data.arena.bytes))
+  else if (known(arena.bytes))
     section.append(addressText(plan), planCanvas(plan, drawAddresses(plan), () => Math.max(320, innerHeight - 330)));
   else
     section.append(
@@ -32,7 +41,7 @@ function buildMemory(section) {
             'p', {class: 'faint'},
             'Sizes depend on dimensions, so buffers are shown by their lifetimes alone; --dim NAME=SIZE fixes a dimension, and the plan at that size is shown.'),
         planCanvas(plan, drawLifetimes(plan), () => Math.max(120, Math.min(12000, buffers.length * 16 + kPlanTop + kPlanBottom))));
-  const heap = data.buffers.filter(b => b.place === 'heap' && b.parent === undefined).length;
+  const heap = data.buffers.filter(b => b.place === 'heap' && b.device === device && b.parent === undefined).length;
   if (heap)
     section.append(element(
         'p', {class: 'faint'},
@@ -54,7 +63,7 @@ function liveBytes(plan) {
 }
 
 function addressText(plan) {
-  const {bytes: size, lower_bound: bound, unshared_bytes: sum, proved} = data.arena, live = liveBytes(plan), peak = live.indexOf(Math.max(...live));
+  const {bytes: size, lower_bound: bound, unshared_bytes: sum, proved} = plan.arena, live = liveBytes(plan), peak = live.indexOf(Math.max(...live));
   const together = plan.buffers.filter(b => b.first <= peak && peak < b.last).sort((a, b) => b.bytes - a.bytes);
   return element(
       'p', {},
@@ -146,7 +155,7 @@ function drawBox(context, box, plan, hover) {
 }
 
 const drawAddresses = plan => (context, frame, hover) => {
-  const size = Math.max(1, data.arena.bytes), live = liveBytes(plan), most = Math.max(...live), peak = live.indexOf(most);
+  const size = Math.max(1, plan.arena.bytes), live = liveBytes(plan), most = Math.max(...live), peak = live.indexOf(most);
   const y = address => frame.bottom - (frame.bottom - frame.top) * address / size;
   context.font = kSubtitleFont;
   context.textAlign = 'right';
@@ -188,17 +197,17 @@ const drawAddresses = plan => (context, frame, hover) => {
   context.strokeStyle = theme.colour('accent');
   context.setLineDash([6, 4]);
   context.beginPath();
-  context.moveTo(frame.left, y(data.arena.lower_bound));
-  context.lineTo(frame.right, y(data.arena.lower_bound));
+  context.moveTo(frame.left, y(plan.arena.lower_bound));
+  context.lineTo(frame.right, y(plan.arena.lower_bound));
   context.stroke();
   context.setLineDash([]);
   context.fillStyle = theme.colour('accent');
   context.textBaseline = 'bottom';
   context.textAlign = 'right';
-  const bound = data.arena.lower_bound < size ? `lower bound ${bytes(data.arena.lower_bound)}` : `arena = lower bound, ${bytes(size)}`;
+  const bound = plan.arena.lower_bound < size ? `lower bound ${bytes(plan.arena.lower_bound)}` : `arena = lower bound, ${bytes(size)}`;
   context.fillText(
       `${bound};  line: bytes that live;  band: step ${peak + 1}, where most do`, frame.right,
-      Math.max(frame.top - 4, y(data.arena.lower_bound) - 4));
+      Math.max(frame.top - 4, y(plan.arena.lower_bound) - 4));
   return boxes;
 };
 

@@ -15,7 +15,7 @@ tabs([
 ]);
 
 function overview() {
-  const {arena, totals} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
+  const {arena, totals, device_arena: deviceArena, transfers} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
   const unknown = data.steps.filter(step => !step.cost_ns && !(known(step.macs) && known(step.bytes))).length;
   const cards = [
     card('opsets', opsets),
@@ -37,6 +37,12 @@ function overview() {
             bytes(size), `${size} bytes; lower bound ${bound}`),
         card('intermediates together', bytes(arena.likely.unshared_bytes), `${arena.likely.unshared_bytes} bytes without sharing; at any sizes ${arena.unshared_bytes}`));
   }
+  if (deviceArena) {
+    const size = deviceArena.bytes ?? deviceArena.likely.bytes, onHost = data.steps.filter(step => step.device === 'host' && step.writes.length).length;
+    cards.push(
+        card('arena on the GPU', bytes(size), `${size} bytes${deviceArena.likely ? ' at likely sizes' : ''}`),
+        card('steps on the host', String(onHost), `copies to the host: ${transfers.to_host}, to the GPU: ${transfers.to_gpu}`));
+  }
   cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`));
   if (totals.weight_bytes_saved)
     cards.push(card('saved by narrower weights', bytes(totals.weight_bytes_saved), `${totals.weight_bytes_saved} bytes more as f32; the results are the same`));
@@ -47,6 +53,8 @@ function overview() {
           unknown ? 'The others depend on dimensions' : 'Sum over all steps, on one thread'));
   const floats = data.floats.reduce((sum, group) => sum + group.nodes.length, 0);
   if (floats) cards.push(card('nodes in floats', String(floats), 'although the network is quantised; the reasons are under Floats'));
+  const onHost = data.on_host?.reduce((sum, group) => sum + group.nodes.length, 0);
+  if (onHost) cards.push(card('nodes on the host', String(onHost), 'although the unit is for a GPU; a click on a node tells why'));
   if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
   return cards;
 }

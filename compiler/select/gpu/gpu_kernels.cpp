@@ -1,0 +1,33 @@
+#include "compiler/select/gpu/gpu_kernels.h"
+
+#include <map>
+#include <string_view>
+
+#include "compiler/select/gpu/conv.h"
+#include "compiler/select/gpu/product.h"
+#include "compiler/select/gpu/rows.h"
+
+namespace onnxc {
+
+bool lower_by_gpu_kernels(KernelQuery& l) {
+  static const std::map<std::string_view, bool (*)(KernelQuery&)> kKernels{
+      {"Conv", lower_gpu_conv},
+      {"onnxc.ByteConv", lower_gpu_byte_conv},
+      {"onnxc.ByteMatMul", lower_gpu_byte_matmul},
+      {"MatMul", lower_gpu_matmul},
+      {"Softmax", lower_gpu_softmax},
+      {"LogSoftmax", lower_gpu_softmax},
+      {"LayerNormalization", lower_gpu_norm},
+      {"RMSNormalization", lower_gpu_norm},
+      {"ReduceSum", lower_gpu_reduce},
+      {"ReduceProd", lower_gpu_reduce},
+      {"ReduceMax", lower_gpu_reduce},
+      {"ReduceMin", lower_gpu_reduce},
+      {"MaxPool", lower_gpu_pool},
+      {"AveragePool", lower_gpu_pool},
+  };
+  const auto found = kKernels.find(l.node().full_op());
+  return found != kKernels.end() && found->second(l);
+}
+
+}  // namespace onnxc

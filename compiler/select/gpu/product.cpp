@@ -1,0 +1,193 @@
+#include "compiler/select/gpu/product.h"
+
+#include "compiler/ops/linear/matmul.h"
+#include "compiler/select/gpu/rows_of_k.h"
+#include "compiler/select/gpu/tiles.h"
+#include "runtime_stub/onnxc/contract/gpu.hpp"
+
+namespace onnxc {
+namespace {
+
+double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+
+/// The matrices of a stack by at most two axes: how many, and the steps of the operands in matrices of their own.
+struct Stack {
+  struct Axis {
+    Dim extent = 1, a = 0, b = 0, y = 0;
+  };
+  Axis inner, outer;
+  Dim count() const { return inner.extent * outer.extent; }
+};
+
+/// Strides along the result's batch axes in matrices.
+DimList matrix_strides(Extents operand, const Extents& batch) {
+  operand[operand.size() - 1] = operand[operand.size() - 2] = 1;
+  return batch_strides(operand, batch);
+}
+
+/// Empty if more than two axes are left once those that all walk alike are one.
+std::optional<Stack> stack_of(const MatrixProduct& p) {
+  const DimList a = matrix_strides(p.a, p.batch), b = matrix_strides(p.b, p.batch);
+  std::vector<Stack::Axis> axes;  // from the innermost one on
+  Dim count = 1;
+  for (std::size_t k = p.batch.size(); k-- > 0;) {
+    const Stack::Axis next{p.batch[k], a[k], b[k], count};
+    count *= p.batch[k];
+    if (next.extent == Dim(1)) continue;
+    if (!axes.empty() && next.a == axes.back().a * axes.back().extent && next.b == axes.back().b * axes.back().extent)
+      axes.back().extent *= next.extent;
+    else axes.push_back(next);
+  }
+  if (axes.size() > 2) return std::nullopt;
+  Stack stack;
+  if (!axes.empty()) stack.inner = axes[0];
+  if (axes.size() > 1) stack.outer = axes[1];
+  return stack;
+}
+
+/// Constant matrices [k, n] as rows of k that are `row` elements apart, with zeros behind k.
+template <class T>
+std::vector<T> transposed(std::span<const T> b, int64_t count, int64_t n, int64_t k, int64_t row) {
+  std::vector<T> packed(static_cast<std::size_t>(count * n * row));
+  for (int64_t z = 0; z < count; ++z) {
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < n; ++j)
+        packed[static_cast<std::size_t>((z * n + j) * row + i)] = b[static_cast<std::size_t>((z * k + i) * n + j)];
+    }
+  }
+  return packed;
+}
+
+void add_stack(NamedArgs& params, const Stack& stack, Dim a, Dim b, Dim y) {
+  const auto add = [&](const char* extent, const char* of_a, const char* of_b, const char* of_y, const Stack::Axis& axis) {
+    if (axis.extent == Dim(1)) return;
+    params.emplace_back(extent, dim_arg(axis.extent));
+    params.emplace_back(of_a, dim_arg(axis.a * a));
+    params.emplace_back(of_b, dim_arg(axis.b * b));
+    params.emplace_back(of_y, dim_arg(axis.y * y));
+  };
+  add("batch", "a_batch", "b_batch", "y_batch", stack.inner);
+  add("outer", "a_outer", "b_outer", "y_outer", stack.outer);
+}
+
+/// A node's product, of which one constant right side serves all rows.
+struct Product {
+  MatrixProduct matrices;
+  Stack stack;
+  ElementType left, right, sums;
+  bool is_constant;  ///< the right side
+
+  double macs() const { return likely(stack.count()) * likely(matrices.m) * likely(matrices.n) * likely(matrices.k); }
+  double bytes() const {
+    const double m = likely(matrices.m), n = likely(matrices.n), k = likely(matrices.k);
+    return likely(stack.count()) * (static_cast<double>(gpu_bytes(left)) * (m * k + n * k) + 4 * m * n);
+  }
+};
+
+std::optional<Product> product_of(KernelQuery& l, ElementType left, ElementType right, ElementType sums) {
+  MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  if (p.b.size() == 2) {  // that all rows of the stack meet
+    for (Dim d : p.batch) p.m *= d;
+    p.batch = {};
+    p.a = {p.m, p.k};
+  }
+  const std::optional<Stack> stack = stack_of(p);
+  if (!stack || (p.k.is_constant() && p.k.value() >= int64_t{1} << 31)) return std::nullopt;
+  return Product{std::move(p), *stack, left, right, sums, l.constant(1) != nullptr};
+}
+
+RowsOfK right_side(KernelQuery& l, const Product& product) {
+  const auto& [b, batch, n, k] = std::tie(product.matrices.b, product.matrices.batch, product.matrices.n, product.matrices.k);
+  const Dim count = element_count({b.begin(), b.end() - 2});
+  if (!product.is_constant)
+    return rows_of_k(l, "right", l.in(1), {.count = count, .rows = n, .k = k, .step = n * k, .from_row = 1, .from_k = n});
+  const std::string& name = l.graph()[l.node().input(1)].name;
+  const int64_t z = count.value(), cols = n.value(), depth = l.extents(1)[b.size() - 2].value(),
+                row = contract::gpu::row_of(depth, gpu_bytes(product.right));
+  if (product.right == ElementType::I8)
+    return {l.weights(name, ElementType::I8, transposed(l.constant(1)->as<int8_t>(), z, cols, depth, row)), row};
+  const std::span<const float> floats = l.constant(1)->as<float>();
+  return {l.weights(name, {floats, z * cols * row, [=] { return transposed(floats, z, cols, depth, row); }}), row};
+}
+
+/// States a kernel of that row. `begin(step)` adds template arguments.
+template <class Begin>
+void consider_product(KernelQuery& l, const Product& product, const char* row, double macs, const GpuTilePlan& plan,
+                      std::optional<int> bias_input, Begin begin) {
+  l.consider(row, macs, product.bytes(), [&l, product, row, plan, bias_input, begin] {
+    const MatrixProduct& p = product.matrices;
+    const Dim count = element_count({p.a.begin(), p.a.end() - 2});
+    const RowsOfK a =
+        rows_of_k(l, "left", l.in(0), {.count = count, .rows = p.m, .k = p.k, .step = p.m * p.k, .from_row = p.k, .from_k = 1});
+    const RowsOfK b = right_side(l, product);
+    const View y = l.out(0);
+    StepBuilder step = l.call(row);
+    begin(step);
+    step.pointer(y).pointer(a.data).pointer(b.data);
+    NamedArgs params{{"m", dim_arg(p.m)},
+                     {"n", dim_arg(p.n)},
+                     {"k", dim_arg(p.k)},
+                     {"a_stride", dim_arg(a.stride)},
+                     {"b_stride", dim_arg(b.stride)},
+                     {"y_stride", dim_arg(p.n)}};
+    add_stack(params, product.stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
+    add_splits(l, step, plan, product.sums, params);
+    const std::optional<PointerArg> bias = bias_input && l.has(*bias_input) ? std::optional(l.in(*bias_input).pointer) : std::nullopt;
+    step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step, bias));
+    step.macs(product.stack.count() * p.m * p.n * p.k).emit();
+  });
+}
+
+/// By multiply-adds in the order of k, from operands as they lie.
+void lower_exact(KernelQuery& l, const Product& product) {
+  const MatrixProduct& p = product.matrices;
+  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  NamedArgs params{{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)},   {"k", dim_arg(p.k)},   {"a_row", dim_arg(p.k)},
+                   {"a_k", dim_arg(1)}, {"b_col", dim_arg(1)}, {"b_k", dim_arg(p.n)}, {"y_stride", dim_arg(p.n)}};
+  add_stack(params, product.stack, p.m * p.k, p.n * p.k, p.m * p.n);
+  StepBuilder step = l.call("gpu_gemm_exact");
+  step.pointer(y).pointer(a).pointer(b).params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step));
+  step.macs(product.stack.count() * p.m * p.n * p.k).emit();
+}
+
+GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
+  const MatrixProduct& p = product.matrices;
+  const bool known = p.m.is_constant() && p.n.is_constant() && p.k.is_constant() && product.stack.count().is_constant();
+  return plan_gpu_product(*l.target().gpu, {.m = likely(p.m),
+                                            .n = likely(p.n),
+                                            .words = likely(p.k) * static_cast<double>(gpu_bytes(product.left)) / 4,
+                                            .matrices = likely(product.stack.count()),
+                                            .may_split = known});
+}
+
+}  // namespace
+
+bool lower_gpu_matmul(KernelQuery& l) {
+  if (!has_fast_matmul(l.graph(), l.node())) return false;
+  const auto product = product_of(l, ElementType::F32, ElementType::F32, ElementType::F32);
+  if (!product) return false;
+  if (l.math() == Math::Strict) return lower_exact(l, *product), true;
+  const GpuTilePlan plan = plan_for(l, *product);
+  consider_product(l, *product, "gpu_gemm", plan.macs, plan, std::nullopt, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
+    step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind});
+  });
+  constexpr int64_t kMostRows = 8;
+  if (product->matrices.m.max_value() > kMostRows) return true;
+  int64_t rows = 1;
+  while (rows < product->matrices.m.max_value()) rows *= 2;
+  consider_product(l, *product, "gpu_gemv", product->macs(), {}, std::nullopt, [rows](StepBuilder& step) { step.template_arg(rows); });
+  return true;
+}
+
+bool lower_gpu_byte_matmul(KernelQuery& l) {
+  constexpr int kMostOperands = 4;  // that Epilogue has forms for
+  if (l.type(0).rank() < 2 || l.constant(1) == nullptr || (l.has(2) && l.node().epilogue_operands == kMostOperands)) return false;
+  const auto product = product_of(l, ElementType::U8, ElementType::I8, ElementType::I32);
+  if (!product) return false;
+  const GpuTilePlan plan = plan_for(l, *product);
+  consider_product(l, *product, "gpu_gemm", plan.macs / 3, plan, 2,
+                   [plan](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::U8S8"}); });
+  return true;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,33 @@
+// Operands of a GPU's products: rows of k that begin at whole accesses of 16 bytes and end in zeros (contract/gpu.hpp).
+#pragma once
+#include "compiler/ops/kernel_query.h"
+
+namespace onnxc {
+
+/// Bytes of a float or of a byte.
+inline int64_t gpu_bytes(ElementType element) { return held_bits(element) / 8; }
+/// The elements from one row of k to the next.
+inline Dim gpu_row_of(Dim k, ElementType element) { return round_up(k, 16 / gpu_bytes(element)); }
+
+struct RowsOfK {
+  PointerArg data;
+  Dim stride;  ///< elements from one row to the next
+};
+
+/// Where matrices lie: element (z, row, i) of `count` of them is at z * step + row * from_row + i * from_k.
+struct StridedRows {
+  Dim count = 1, rows, k;
+  Dim step = 0, from_row, from_k;
+};
+
+/// The same as they lie, where that is rows of k, else copied to a workspace of that name.
+RowsOfK rows_of_k(KernelQuery& l, const char* name, const View& x, const StridedRows& from);
+
+/// How products of f32 are made of a tensor core's: gpu/product_kind.hpp. With --math=strict they are not candidates.
+inline const char* gpu_float_kind(const KernelQuery& l) { return l.math() == Math::Fast ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }
+
+/// Adds arguments for blocks that share k, if the plan has such.
+struct GpuTilePlan;
+void add_splits(KernelQuery& l, StepBuilder& step, const GpuTilePlan& plan, ElementType sums, NamedArgs& params);
+
+}  // namespace onnxc

@@ -1,0 +1,57 @@
+"""What a session runs on, by the names that onnxruntime has for it."""
+import ctypes as c
+import functools
+import os
+import shutil
+
+CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+_NAMES = {"cpu": CPU, "cuda": CUDA, CPU.lower(): CPU, CUDA.lower(): CUDA}
+
+
+def first_of(providers):
+    """The first provider and its options: a list has names, or pairs of a name and a dict, as onnxruntime takes them."""
+    if isinstance(providers, str) or not providers:
+        raise ValueError(f'providers is {providers!r}; a list is wanted, such as ["cuda"]')
+    chosen = []
+    for provider in providers:
+        name, options = provider if isinstance(provider, (tuple, list)) else (provider, {})
+        if str(name).lower() not in _NAMES:
+            raise ValueError(f'no provider is called {name!r}; there are "cuda" ({CUDA}) and "cpu" ({CPU})')
+        chosen.append((_NAMES[str(name).lower()], dict(options)))
+    name, options = chosen[0]
+    unknown = set(options) - ({"device_id"} if name == CUDA else set())
+    if unknown:
+        raise ValueError(f"{name} has no option {', '.join(sorted(map(repr, unknown)))}" + ('; it has "device_id"' if name == CUDA else ""))
+    return name, options
+
+
+def cuda_options(architecture, ordinal):
+    """Options of the onnxc command for a unit that runs here: on a GPU if there is one and nvcc, else in the emulator.
+
+    architecture:  "sm80" or "sm90", alone or with the processor beside the GPU ("sm90+x86-64-v3"); None: what the GPU has, or "sm80"
+    """
+    capability = gpu_capability(ordinal)
+    if architecture is None:
+        architecture = "sm90" if capability and capability[0] >= 9 else "sm80"
+    name = str(architecture).replace("sm_", "sm").removeprefix("cuda-")
+    return [f"--target=cuda-{name}", f"--on={'gpu' if capability and has_nvcc() else 'emulator'}"]
+
+
+def has_nvcc():
+    return bool(os.environ.get("NVCC") or shutil.which("nvcc") or os.access("/usr/local/cuda/bin/nvcc", os.X_OK))
+
+
+@functools.lru_cache(maxsize=None)
+def gpu_capability(ordinal=0):
+    """(major, minor) of that GPU; None where CUDA's driver finds none."""
+    try:
+        driver = c.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    device, values = c.c_int(), [c.c_int(), c.c_int()]
+    if driver.cuInit(0) or driver.cuDeviceGet(c.byref(device), int(ordinal)):
+        return None
+    for attribute, value in zip((75, 76), values):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
+        if driver.cuDeviceGetAttribute(c.byref(value), attribute, device):
+            return None
+    return values[0].value, values[1].value

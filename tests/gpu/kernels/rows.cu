@@ -1,0 +1,34 @@
+// Kernels that move or combine values, as units use them: what nvcc makes of each is checked by kernels.sh.
+#include <onnxc/gpu/copy_strided.hpp>
+#include <onnxc/gpu/map.hpp>
+#include <onnxc/gpu/norm.hpp>
+#include <onnxc/gpu/pool.hpp>
+#include <onnxc/gpu/reduce.hpp>
+#include <onnxc/gpu/softmax.hpp>
+
+namespace {
+
+struct AddTanh {
+  template <class L, class A, class B>
+  static ONNXC_BOTH auto apply(L, A a, B b) {
+    return onnxc::fn::tanh(onnxc::fn::add(a, b));
+  }
+};
+
+using namespace onnxc;
+
+}  // namespace
+
+void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const signed char* from_bytes) {
+  gpu::map<AddTanh>(queue, {12, 768}, onnxc::Stream{y, {768}}, onnxc::Stream{x, {768}}, Fixed{x, {0}});
+  gpu::copy_strided(queue, {3, 4}, y, {4, 1}, x, {1, 3});
+  gpu::copy_strided(queue, {3, 4}, bytes, {4, 1}, from_bytes, {1, 3});
+  gpu::softmax_in_warp<8, false>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});
+  gpu::softmax_in_block<true>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});
+  gpu::norm<true>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});
+  gpu::norm<false>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});
+  gpu::reduce_last<scalar::Sum, scalar::Square>(queue, x, y, {.r = 1, .x_row = 1});
+  gpu::reduce_middle<scalar::Max, scalar::Same>(queue, x, y, {.r = 1, .x_row = 1});
+  gpu::max_pool(queue, x, y, {.c = 1});
+  gpu::average_pool(queue, x, y, {.c = 1}, Epilogue<AddTanh, PerCol<float>>{{x}});
+}

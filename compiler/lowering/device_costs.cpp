@@ -30,7 +30,8 @@ double cost_of(const Step& step, const Gpu& gpu) {
   if (const auto* const branch = std::get_if<If>(&step.action))
     return std::max(cost_of(branch->then_steps, gpu), cost_of(branch->else_steps, gpu));
   if (const auto* const loop = std::get_if<Loop>(&step.action))
-    return cost_of(loop->body, gpu) * static_cast<double>(loop->most.is_constant() ? std::max<int64_t>(loop->most.value(), 0) : kLikelyTrips);
+    return cost_of(loop->body, gpu) *
+           static_cast<double>(loop->most.is_constant() ? std::max<int64_t>(loop->most.value(), 0) : kLikelyTrips);
   return 0;
 }
 

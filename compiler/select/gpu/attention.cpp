@@ -54,13 +54,14 @@ bool replaces_nan(const Node& node) {
   const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
   const auto is_x = [&](int i) { return i >= 0 && term(i).kind == Expr::Kind::Input; };
   return root.kind == Expr::Kind::Apply && root.fn == Fn::Where && term(root.args[0]).kind == Expr::Kind::Apply &&
-         term(root.args[0]).fn == Fn::IsNan && is_x(term(root.args[0]).args[0]) && constant_of(e, root.args[1]) == 0.0 && is_x(root.args[2]);
+         term(root.args[0]).fn == Fn::IsNan && is_x(term(root.args[0]).args[0]) && constant_of(e, root.args[1]) == 0.0 &&
+         is_x(root.args[2]);
 }
 
 /// The parts of a chain, from its last node backwards.
 struct Chain {
   const Node* last = nullptr;
-  const Node* nan = nullptr;      ///< replaces_nan; may be null
+  const Node* nan = nullptr;  ///< replaces_nan; may be null
   const Node* softmax = nullptr;
   const Node* rule = nullptr;     ///< a Map that scales and masks; may be null
   const Node* product = nullptr;  ///< of q and k
@@ -95,8 +96,8 @@ std::optional<Chain> chain_of(const Surroundings& around, const Node& last) {
   const Graph& graph = around.graph;
   Chain chain;
   const auto is_matmul = [&](const Node* node) {
-    return node != nullptr && node->is("MatMul") && node->domain.empty() && is_stack(graph, node->inputs[0]) && is_stack(graph, node->inputs[1]) &&
-           graph[node->inputs[0]].type.rank() == graph[node->inputs[1]].type.rank();
+    return node != nullptr && node->is("MatMul") && node->domain.empty() && is_stack(graph, node->inputs[0]) &&
+           is_stack(graph, node->inputs[1]) && graph[node->inputs[0]].type.rank() == graph[node->inputs[1]].type.rank();
   };
   if (!is_matmul(&last) || last.epilogue) return std::nullopt;
   chain.last = &last;
@@ -157,15 +158,15 @@ void lower_gpu_attention(KernelQuery& last) {
   KernelQuery product = last.of(*chain.product);
   const View q = product.in(0), k = product.in(1), v = last.in(1);
   const std::size_t rank = q.extents.size();
-  const Dim batch = rank == 4 ? q.extents[0] : Dim(1), heads = q.extents[rank - 3], queries = q.extents[rank - 2], size = q.extents[rank - 1],
-            keys = k.extents[rank - 1], value_size = v.extents[rank - 1];
-  const RowsOfK rows_of_q =
-      rows_of_k(last, "queries", q, {.count = batch * heads, .rows = queries, .k = size, .step = queries * size, .from_row = size, .from_k = 1});
+  const Dim batch = rank == 4 ? q.extents[0] : Dim(1), heads = q.extents[rank - 3], queries = q.extents[rank - 2],
+            size = q.extents[rank - 1], keys = k.extents[rank - 1], value_size = v.extents[rank - 1];
+  const RowsOfK rows_of_q = rows_of_k(
+      last, "queries", q, {.count = batch * heads, .rows = queries, .k = size, .step = queries * size, .from_row = size, .from_k = 1});
   const RowsOfK rows_of_keys =
       rows_of_k(last, "keys", k, {.count = batch * heads, .rows = keys, .k = size, .step = keys * size, .from_row = 1, .from_k = keys});
-  const RowsOfK rows_of_v = rows_of_k(
-      last, "values", v,
-      {.count = batch * heads, .rows = keys, .k = value_size, .step = keys * value_size, .from_row = value_size, .from_k = 1});
+  const RowsOfK rows_of_v =
+      rows_of_k(last, "values", v,
+                {.count = batch * heads, .rows = keys, .k = value_size, .step = keys * value_size, .from_row = value_size, .from_k = 1});
   const Dim padded = gpu_row_of(size, ElementType::F32);
   const auto steps = [&](Dim rows, Dim row) { return dims_arg(DimList{heads * rows * row, rows * row, row}); };
   NamedArgs params{{"batch", dim_arg(batch)},

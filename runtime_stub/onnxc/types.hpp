@@ -198,6 +198,11 @@ struct float16 {
       bits = static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(detail::Floats4{x, 0, 0, 0}, 0)[0]);
       return;
     }
+#elif defined(__CUDA_ARCH__)
+    if (!std::is_constant_evaluated()) {
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+      return;
+    }
 #endif
     bits = static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special));
   }
@@ -210,6 +215,12 @@ struct float16 {
   ONNXC_BOTH constexpr explicit operator float() const {
 #if defined(__F16C__) && !defined(__CUDA_ARCH__)
     if (!std::is_constant_evaluated()) return __builtin_ia32_vcvtph2ps(detail::Halves8{static_cast<short>(bits), 0, 0, 0, 0, 0, 0, 0})[0];
+#elif defined(__CUDA_ARCH__)
+    if (!std::is_constant_evaluated()) {
+      float x = 0;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+      return x;
+    }
 #endif
     return detail::decode<float16>(bits);
   }

@@ -73,7 +73,10 @@ struct Attention {
           const int col = n * 8 + lane() % 4 * 2 + c;
           if (col >= p.value_size) continue;
           float result = sums[n / kAtOnce][0][n % kAtOnce][2 * r + c] / total[r];
-          if (!(result - result == 0) && (top[r] != -INFINITY || p.nan_is_zero)) result = anew(head, query, col);
+          if (!(result - result == 0)) {
+            if (top[r] != -INFINITY) result = anew(head, query, col);
+            else if (p.nan_is_zero) result = head.times_zero(p, query, col);
+          }
           head.y[query * p.y.row + col] = result;
         }
       }
@@ -223,11 +226,7 @@ struct Attention {
       total += e;
       sum = fmaf(e, head.v[key * p.v.row + col], sum);
     }
-    if (!p.nan_is_zero || total == total) return sum / total;
-    sum = 0;
-    ONNXC_KEEP_LOOP
-    for (int64_t key = 0; key < seen; ++key) sum = fmaf(0.0f, head.v[key * p.v.row + col], sum);
-    return sum;
+    return p.nan_is_zero && total != total ? head.times_zero(p, query, col) : sum / total;
   }
 };
 

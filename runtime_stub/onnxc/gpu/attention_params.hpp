@@ -30,7 +30,11 @@ namespace detail {
 /// The maximum, and NaN where either is.
 ONNXC_DEVICE float larger(float a, float b) { return a >= b || a != a ? a : b; }
 
-/// Where a batch and head lie, and how many keys a query sees.
+ONNXC_DEVICE int64_t keys_seen(const AttentionParams& p, int64_t query) {
+  return p.causal ? min_of(p.keys, max_of(0, query + p.past + 1)) : p.keys;
+}
+
+/// Where a batch and head lie.
 struct Head {
   const float *q, *k, *v, *mask;
   float* y;
@@ -43,10 +47,15 @@ struct Head {
     y = to + batch * p.y.batch + head * p.y.head;
     mask = added == nullptr ? nullptr : added + batch * p.mask.batch + head * p.mask.head;
   }
+  /// What a query whose probabilities all count as 0 has in a column: 0, or NaN if a value is not finite.
+  ONNXC_DEVICE float times_zero(const AttentionParams& p, int64_t query, int64_t col) const {
+    const int64_t seen = keys_seen(p, query);
+    float sum = 0;
+    ONNXC_KEEP_LOOP
+    for (int64_t key = 0; key < seen; ++key) sum = fmaf(0.0f, v[key * p.v.row + col], sum);
+    return sum;
+  }
 };
-ONNXC_DEVICE int64_t keys_seen(const AttentionParams& p, int64_t query) {
-  return p.causal ? min_of(p.keys, max_of(0, query + p.past + 1)) : p.keys;
-}
 
 }  // namespace detail
 }  // namespace onnxc::gpu

@@ -52,6 +52,9 @@ struct MatrixProduct {
     Stages<Tile> stages;
     unsigned ticket;
   };
+  struct alignas(2 * sizeof(Y)) Pair {
+    Y at[2];
+  };
 
   Y* y;
   Left a;
@@ -83,17 +86,40 @@ struct MatrixProduct {
 
     Y* const to = y + inner * batches.y_inner + outer * batches.y_outer + first_row * size.y_stride + first_col;
     const int64_t epilogue_row = z * size.row_step + first_row, epilogue_col = z * size.col_step + first_col;
-    const Places<Tile> places;
-    each(c, [&](int i, int j, int r, const Sum& sum) {
-      const int row = places.row(i, r), col = places.col(j, r);
-      if (row >= rows || col >= cols) return;
+    const auto result = [&](const Sum& sum, int row, int col) {
       Sum v = sum;
       if constexpr (kIsFloat32<Kind>) {
         if (!(v - v == 0)) v = anew(left, origin, right, row, col);
       }
-      to[row * size.y_stride + col] =
-          static_cast<Y>(epilogue(Scalar{}, v, [&](const auto& form) { return *form.at(epilogue_row + row, epilogue_col + col); }));
-    });
+      return static_cast<Y>(epilogue(Scalar{}, v, [&](const auto& form) { return *form.at(epilogue_row + row, epilogue_col + col); }));
+    };
+    // Neighbours are stored at once, so that four lanes write 32 bytes of f32.
+    const bool paired = (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(size.y_stride) * sizeof(Y)) % sizeof(Pair) == 0;
+    const Places<Tile> places;
+    ONNXC_UNROLL_DEVICE
+    for (int i = 0; i < kM; ++i) {
+      ONNXC_UNROLL_DEVICE
+      for (int j = 0; j < kN; ++j) {
+        ONNXC_UNROLL_DEVICE
+        for (int r = 0; r < 4; r += 2) {
+          const int row = places.row(i, r), col = places.col(j, r);
+          if (row >= rows || col >= cols) continue;
+          Y* const at = to + row * size.y_stride + col;
+          const Y first_of_two = result(c[i][j][r], row, col);
+          if (col + 1 == cols) {
+            *at = first_of_two;
+            continue;
+          }
+          const Pair both{{first_of_two, result(c[i][j][r + 1], row, col + 1)}};
+          if (paired) {
+            *reinterpret_cast<Pair*>(at) = both;
+          } else {
+            at[0] = both.at[0];
+            at[1] = both.at[1];
+          }
+        }
+      }
+    }
   }
 
  private:

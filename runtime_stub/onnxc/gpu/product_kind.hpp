@@ -3,7 +3,7 @@
 //   ThreeTf32     f32 by three products of tf32, of the upper 11 bits of each operand and of the next 11: as accurate as a
 //                 chain of f32 multiply-adds, since sums of a stage are rounded into those before, where tensor cores would
 //                 cut them
-//   OnceTf32      f32 by one product of tf32: operands have 11 bits, errors are 2^-11 of each product
+//   OnceTf32      f32 by one product of tf32: operands are rounded to 11 bits, each by at most 2^-11 of it
 //   F16, Bf16     products are exact, sums are f32
 //   S8, U8, U8S8, S8U8      sums are i32, modulo 2^32
 #pragma once

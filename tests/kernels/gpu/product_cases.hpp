@@ -55,7 +55,7 @@ template <class Kind>
 double error_of(std::int64_t k) {
   const double steps = static_cast<double>(k) / (8 * Kind::kValues) + 2;
   if constexpr (std::is_same_v<Kind, gpu::ThreeTf32>) return 16 * std::ldexp(1, -23) + steps / 4 * std::ldexp(1, -24);
-  else if constexpr (std::is_same_v<Kind, gpu::OnceTf32>) return std::ldexp(1, -11) + steps * std::ldexp(1, -23);
+  else if constexpr (std::is_same_v<Kind, gpu::OnceTf32>) return 1.001 * std::ldexp(1, -10) + steps * std::ldexp(1, -23);
   else if constexpr (Kind::kValues == 4) return 0;
   else return steps * std::ldexp(1, -23);
 }

@@ -126,7 +126,7 @@ std::optional<Chain> chain_of(const Surroundings& around, const Node& last) {
   return chain;
 }
 
-/// Batches and heads of both products are alike, rows are short, and there are keys.
+/// Batches and heads of both products are alike, and rows are short.
 bool fits(const Graph& graph, const Chain& chain) {
   const Extents &q = graph[chain.product->inputs[0]].type.extents, &k = graph[chain.product->inputs[1]].type.extents,
                 &v = graph[chain.last->inputs[1]].type.extents, &scores = graph[chain.softmax->inputs[0]].type.extents;
@@ -136,7 +136,7 @@ bool fits(const Graph& graph, const Chain& chain) {
   }
   const Dim size = q[rank - 1], value_size = v[rank - 1], keys = scores[rank - 1];
   if (!size.is_constant() || !value_size.is_constant() || size.value() < 1 || size.value() > kMostSize || value_size.value() < 1 ||
-      value_size.value() > kMostSize || value_size.value() % 4 != 0 || keys.min_value() < 1)
+      value_size.value() > kMostSize || value_size.value() % 4 != 0)
     return false;
   if (chain.mask == kAbsent) return true;
   const Type& mask = graph[chain.mask].type;

@@ -9,7 +9,7 @@
 //
 // kSize is 32, 64, 96 or 128, and not below `size` and `value_size`, which are multiples of 4. Rows of q, k and v begin at
 // multiples of 16 bytes. mask is null or any [.., queries, keys] of f32. y overlaps none of them. Rows of which all scores are
-// -infinity are NaN, as is what has NaN anywhere; without keys all is NaN. Products are three of tf32 (product_kind.hpp); what
+// -infinity are NaN, as is what has NaN anywhere; without keys y is 0. Products are three of tf32 (product_kind.hpp); what
 // is not finite is computed anew by multiply-adds.
 //
 // A block does 64 queries of a head, a warp 16 of them. Scores are a product whose right side is k as it lies. They lie in
@@ -72,7 +72,7 @@ struct Attention {
         for (int c = 0; c < 2; ++c) {
           const int col = n * 8 + lane() % 4 * 2 + c;
           if (col >= p.value_size) continue;
-          float result = sums[n / kAtOnce][0][n % kAtOnce][2 * r + c] / total[r];
+          float result = p.keys > 0 ? sums[n / kAtOnce][0][n % kAtOnce][2 * r + c] / total[r] : 0.0f;
           if (!(result - result == 0)) {
             if (top[r] != -INFINITY) result = anew(head, query, col);
             else if (p.nan_is_zero) result = head.times_zero(p, query, col);

@@ -65,7 +65,7 @@ struct AttentionDecode {
     }
     if (p.splits > 1 && !join_blocks(own, shared, row, at, mine)) return;
     if (!mine) return;
-    const bool nothing = p.nan_is_zero && !(own.total > 0);
+    const bool nothing = p.keys == 0 || (p.nan_is_zero && !(own.total > 0));
     ONNXC_UNROLL_DEVICE
     for (int i = 0; i < 4; ++i) {
       if (at + i < p.value_size) head.y[query * p.y.row + at + i] = nothing ? head.times_zero(p, query, at + i) : own.sums[i] / own.total;

@@ -109,7 +109,7 @@ struct Case {
                      v[static_cast<std::size_t>(b * p.v.batch + h / p.shared_heads * p.v.head + j * p.v.row + c)];
             }
             double& to = y[static_cast<std::size_t>(b * p.y.batch + h * p.y.head + i * p.y.row + c)];
-            to = sum / total;
+            to = p.keys > 0 ? sum / total : 0;
             if (!p.nan_is_zero || !std::isnan(total)) continue;
             to = 0;
             for (int64_t j = 0; j < seen; ++j)

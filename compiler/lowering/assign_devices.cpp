@@ -15,8 +15,7 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
     if (refused == lowerer.refused_by_gpu().end()) continue;
     assignment.devices[static_cast<int>(i)] = Device::Cpu;
     const std::vector<ValueId>& outputs = graph.nodes[i].outputs;
-    const std::string name_of_first = outputs.empty() || outputs[0] == kAbsent ? "" : graph[outputs[0]].name;
-    assignment.host_reasons.emplace(name_of_first, refused->second);
+    if (!outputs.empty() && outputs[0] != kAbsent) assignment.host_reasons.emplace(graph[outputs[0]].name, refused->second);
   }
   return assignment;
 }

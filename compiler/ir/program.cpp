@@ -43,7 +43,7 @@ void add_host_reasons(const Program& program, const std::vector<Step>& steps, bo
     const bool blocks = std::holds_alternative<If>(step.action) || std::holds_alternative<Loop>(step.action);
     std::string& reason = reasons.emplace_back();
     if (blocks || (call != nullptr && call->device == Device::Cpu)) {
-      const auto known = program.host_reasons.find(step.value);
+      const auto known = program.host_reasons.find(step.value);  // copies to the caller belong to no value
       reason = known != program.host_reasons.end() ? known->second
                : inside                            ? "it belongs to a branch or a loop, which the host runs"
                                                    : "it gives the caller a value in memory of the host";

@@ -25,6 +25,23 @@ struct Draft {
       : lowerer(target, options, nullptr), program(lowerer.run(graph, PerNode<Device>(graph.nodes.size(), device))) {}
 };
 
+/// What one kernel computes on a device stays together: its last node has the cost of all.
+void tie_islands(const Graph& graph, const Lowerer& lowerer, partition::Problem& problem) {
+  const auto island_of = [&](const Node* node) -> int& { return problem.nodes[static_cast<std::size_t>(node - graph.nodes.data())].island; };
+  for (const auto& [last, absorbed] : lowerer.islands()) {
+    const int number = static_cast<int>(last - graph.nodes.data());
+    std::vector<const Node*> members = absorbed;
+    members.push_back(last);
+    for (const Node* node : members) {
+      const int former = island_of(node);
+      if (former != partition::kNone) {  // of the other device: both become one
+        for (partition::Node& other : problem.nodes) other.island = other.island == former ? number : other.island;
+      }
+      island_of(node) = number;
+    }
+  }
+}
+
 /// The problem of the cut, with its nodes in the graph's order, and the `names` of its values.
 partition::Problem problem_of(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Draft& on_gpu, int64_t room,
                               std::vector<std::string>& names) {
@@ -44,14 +61,8 @@ partition::Problem problem_of(const Graph& graph, const Gpu& gpu, const Draft& o
     }
     problem.nodes.push_back(std::move(to));
   }
-  // What one kernel of the processor computes stays together: its last node has the cost of all.
-  int islands = 0;
-  for (const auto& [last, absorbed] : on_cpu.lowerer.islands()) {
-    const auto number = [&](const Node* node) { return static_cast<std::size_t>(node - graph.nodes.data()); };
-    problem.nodes[number(last)].island = islands;
-    for (const Node* node : absorbed) problem.nodes[number(node)].island = islands;
-    ++islands;
-  }
+  tie_islands(graph, on_cpu.lowerer, problem);
+  tie_islands(graph, on_gpu.lowerer, problem);
   const auto stays_on_host = [](const Program& program, BufferId b) { return program[b].device == Device::Cpu || program[b].is_value; };
   PerValue<std::vector<int>> readers(graph.values.size());
   for (int i = 0; i < std::ssize(graph.nodes); ++i) {
@@ -103,6 +114,9 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
   draft.draft = true;
   const Draft on_gpu(graph, target, draft, Device::Gpu);
   DeviceAssignment assignment{PerNode<Device>(graph.nodes.size(), Device::Gpu), {}};
+  const auto give_reason = [&](int node, const std::string& why) {
+    if (const std::string name = first_output(graph, graph.node(node)); !name.empty()) assignment.host_reasons.emplace(name, why);
+  };
   for (int i = 0; i < std::ssize(graph.nodes); ++i) {
     const Node& node = graph.node(i);
     const auto refused = on_gpu.lowerer.refused_by_gpu().find(&node);
@@ -111,7 +125,7 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
       node.fail(ErrorKind::Unsupported, fmt::format("it cannot run on a GPU: {}", refused->second),
                 "let the processor do it, with --devices=gpu,cpu or auto");
     assignment.devices[i] = Device::Cpu;
-    assignment.host_reasons.emplace(first_output(graph, node), refused->second);
+    give_reason(i, refused->second);
   }
   if (options.devices != Devices::Auto && room == partition::kNoLimit) return assignment;
   const Draft on_cpu(graph, target, draft, Device::Cpu);
@@ -133,7 +147,7 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
     const Device device = found.devices[at] == kGpu ? Device::Gpu : Device::Cpu;
     costs.nodes.push_back({fmt::format("{} '{}'", node.full_op(), node.name), device, cpu_ns, gpu_ns});
     if (assignment.devices[i] == Device::Gpu && device == Device::Cpu)
-      assignment.host_reasons.emplace(first_output(graph, node), room < partition::kNoLimit
+      give_reason(i, room < partition::kNoLimit
                                                                      ? "the GPU's memory or time is better spent on others"
                                                                      : "with its transfers it is predicted to end sooner here");
     assignment.devices[i] = device;

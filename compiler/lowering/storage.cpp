@@ -75,7 +75,7 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
 }
 
 void Lowerer::need_heap(const Node& node) {
-  need_host("its memory comes from the caller's allocator");
+  need_host("the size of its memory has no bound before the model runs");
   if (!options_.heap)
     node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs",
               node.op == "ZipMap" ? "--zipmap=tensor gives the scores as a tensor, without a heap"

@@ -344,6 +344,26 @@ def check_floats(folder):
     expect(told == [{"op": "Softmax", "reason": why, "nodes": [{"name": "soft", "output": "s"}]}], "so does its JSON", told)
 
 
+def check_devices(folder):
+    """Of a unit for a GPU, explain, info, its JSON, report and --explain say which node stays on the host, and why."""
+    save(folder, [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Compress", ["a", "k"], ["n"], "pick")], [("x", (4,))], [("n", None)], {"k": np.array([True, False, True, True])})
+    model, why, target = folder / "model.onnx", "the host must know the extents of its result", ("--target", "cuda-sm80+x86-64-v3")
+    expect(f"Compress 'pick' -> n: on the host, as {why}; step" in call(ONNXC, "explain", model, "pick", *target), "explain says why a node is on the host")
+    expect("  device    the GPU\n" in call(ONNXC, "explain", model, "first", *target), "and that another is on the GPU")
+    whole = call(ONNXC, "explain", model, *target)
+    expect(f"  device    the host: {why}\n" in whole and f"although the unit is for a GPU\n  Compress 'pick': {why}\n" in whole, "with its step, and together at the end", whole)
+    expect("device" not in call(ONNXC, "explain", model), "nothing is said of devices where there is one")
+    expect(f"on the host  Compress 'pick': {why}\n" in call(ONNXC, "info", model, *target), "info tells it")
+    told = json.loads(call(ONNXC, "info", model, "--json", *target))["on_host"]
+    expect(told == [{"op": "Compress", "reason": why, "nodes": [{"name": "pick", "output": "n"}]}], "so does its JSON", told)
+    call(ONNXC, "report", model, *target, "--json", folder / "report.json")
+    steps = json.loads((folder / "report.json").read_text())["steps"]
+    devices = {step["label"]: step.get("device") for step in steps}
+    expect(devices.get("map_scalar") == "gpu" and devices.get("scalar_compress") == "host", "report tells the device of each step", devices)
+    printed = call(ONNXC, model, "-o", folder / "model.cu", *target, "--explain")
+    expect(f"    on the host: {why}\n" in printed and "    on the GPU\n" in printed, "--explain prints it", printed)
+
+
 def check_ended_run(folder):
     """A run that a status ends: what the status says, the step, and its node, behind what was said before."""
     save(folder, [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Cast", ["a"], ["i"], "index", to=T.INT64), helper.make_node("Gather", ["table", "i"], ["b"], "pick"), helper.make_node("Exp", ["b"], ["y"], "last")],
@@ -372,6 +392,7 @@ def main():
         check_code_budget(root, models["branches"])
         check_explain(models["branches"])
         check_floats(root / "floats")
+        check_devices(root / "devices")
         check_taps(root, models, proto)
         check_bisect(root, models["branches"], proto)
         quantised(root / "quantised")

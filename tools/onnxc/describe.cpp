@@ -157,10 +157,9 @@ void describe_devices(const Program& program, ordered_json& steps, ordered_json&
     if (!reasons[i].empty()) steps[i]["on_host"] = reasons[i];
   });
   for (ordered_json& node : nodes) {
-    for (const ordered_json& number : node["steps"]) {
-      const std::string& reason = reasons[number.get<std::size_t>() - 1];
-      if (!reason.empty() && !node.contains("on_host")) node["on_host"] = reason;
-    }
+    const auto numbers = node["steps"].get<std::vector<std::size_t>>();
+    const auto stays = std::ranges::find_if(numbers, [&](std::size_t number) { return !reasons[number - 1].empty(); });
+    if (stays != numbers.end()) node["on_host"] = reasons[*stays - 1];
   }
 }
 

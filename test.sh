@@ -125,6 +125,7 @@ beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
+beside "units for GPUs and compilers" script tests/gpu/sources.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3

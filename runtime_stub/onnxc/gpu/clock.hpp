@@ -5,5 +5,6 @@
 #include <cstdint>
 
 #undef ONNXC_CLOCK
-#define ONNXC_CLOCK() \
-  static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count())
+#define ONNXC_CLOCK()         \
+  static_cast<std::uint64_t>( \
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count())

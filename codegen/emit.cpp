@@ -54,7 +54,7 @@ class Emitter {
         scopes_(variant_names(variants_)),
         weight_names_(weight_scope(options.name_space, scopes_, options.gpu)),
         options_(options),
-        interface_(program_) {
+        interface_(program_, options.gpu) {
     if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
     for (Weights& w : program_.weights) w.name = add_weight_name(weight_names_, w.from);
     for (std::size_t i = 0; i < variants_.size(); ++i) {

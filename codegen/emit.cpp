@@ -54,7 +54,7 @@ class Emitter {
         scopes_(variant_names(variants_)),
         weight_names_(weight_scope(options.name_space, scopes_, options.gpu)),
         options_(options),
-        interface_(program_) {
+        interface_(program_, options.gpu) {
     if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
     for (Weights& w : program_.weights) w.name = add_weight_name(weight_names_, w.from);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
@@ -231,8 +231,8 @@ class Emitter {
     if (options_.gpu) {
       const std::string checked = interface_.dynamic() ? "  if (const auto status = check(dims)) return status;\n" : "";
       const std::string body = checked + choices + fmt::format("  return {};\n", call("steps", program_));
-      text += gpu_unit().definitions(device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName), body);
-      text += gpu_unit().session(checked + size_checks(), missing(weights));
+      text += gpu_unit().definitions(device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName), body, weights.missing);
+      text += gpu_unit().session(checked + size_checks(), weights.missing);
     } else {
       text += run(choices, weights);
     }
@@ -248,10 +248,6 @@ class Emitter {
             !profile_ && can_capture(program_, variants_)};
   }
 
-  static std::string missing(const WeightsText& weights) {
-    return weights.missing.empty() ? "" : fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-  }
-
   /// `run` on a processor. `choices`: variants that return.
   std::string run(const std::string& choices, const WeightsText& weights) const {
     std::string text =
@@ -262,7 +258,8 @@ class Emitter {
     text += size_checks();
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
                         interface_.dynamic() ? "(dims)" : "");
-    return text + missing(weights) + choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
+    if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
+    return text + choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
   }
 
   /// `plan`: the function that plans the arena, of which each variant has one.

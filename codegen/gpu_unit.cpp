@@ -39,6 +39,10 @@ std::string device_arguments(const std::vector<Member>& list, bool output) {
   return "{" + text + "}";
 }
 
+std::string return_if(const std::string& missing) {
+  return missing.empty() ? "" : fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", missing);
+}
+
 bool needs_host(const Step& step) {
   return std::visit(
       Overloaded{
@@ -113,13 +117,13 @@ std::string GpuUnit::declarations() const {
                     can_capture ? ", and graphs of runs" : "", dims_parameter(), memory_parameter(program));
 }
 
-std::string GpuUnit::definitions(const std::string& image, const std::string& body) const {
+std::string GpuUnit::definitions(const std::string& image, const std::string& body, const std::string& missing) const {
   const std::string bytes = weights_bytes == 0 ? "{}" : fmt::format("{{reinterpret_cast<const std::byte*>({}), {}}}", image, weights_bytes);
   return fmt::format(
-      "std::span<const std::byte> weights_image() noexcept {{ return {}; }}\n\n"
+      "std::span<const std::byte> weights_image() noexcept {{\n{}  return {};\n}}\n\n"
       "onnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t stream) "
-      "noexcept {{\n{}}}\n\n",
-      bytes, dims_parameter(), body);
+      "noexcept {{\n{}{}}}\n\n",
+      missing.empty() ? "" : fmt::format("  if ({}) return {{}};\n", missing), bytes, dims_parameter(), return_if(missing), body);
 }
 
 /// `{in.x.data(), &in.value}`
@@ -186,7 +190,8 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
       "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, "
       "{}{}}});\n"
       "}}\n\n}}  // namespace\n\n",
-      parameters, memory, checks + missing, interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
+      parameters, memory, checks + return_if(missing),
+      interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
       pointers(interface.inputs, "in", false), pointers(interface.outputs, "out", true),
       any_shape ? fmt::format("  std::int64_t* const shapes[] = {{{}}};\n", shapes) : "", interface.dynamic() ? "symbols" : "nullptr",
       any_shape ? "shapes" : "nullptr", memory.empty() ? "" : ", &memory");
@@ -203,7 +208,7 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
       "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
       "    if (const auto status = onnxc::check_arena(arena, arena_bytes{2}, arena_alignment)) return status;\n"
       "    return onnxc::gpu::Session::run_once(unit, arguments, arena.data());\n  }});\n}}\n\n",
-      parameters, dims, interface.dynamic() ? "(dims)" : "", missing, memory, memory.empty() ? "" : ", memory");
+      parameters, dims, interface.dynamic() ? "(dims)" : "", return_if(missing), memory, memory.empty() ? "" : ", memory");
   return text;
 }
 

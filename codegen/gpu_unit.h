@@ -41,9 +41,9 @@ struct GpuUnit {
   /// For the header: DeviceInputs, DeviceOutputs, enqueue, Session and what they need, as far as Inputs and Outputs do not say it.
   std::string declarations() const;
   /// For the source: weights_image, and enqueue around `body`, which returns a Status. `image`: an expression, if there are weights.
-  std::string definitions(const std::string& image, const std::string& body) const;
-  /// Session, and `run`, which is a session for one run. `checks`: statements that return a Status for sizes that are wrong;
-  /// `missing`: one that does so for weights that are not there.
+  /// `missing`: a condition that holds while weights are not there, or empty.
+  std::string definitions(const std::string& image, const std::string& body, const std::string& missing) const;
+  /// Session, and `run`, which is a session for one run. `checks`: statements that return a Status for sizes that are wrong.
   std::string session(const std::string& checks, const std::string& missing) const;
 
  private:

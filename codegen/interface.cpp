@@ -16,9 +16,13 @@ Dim stored_elements(const Buffer& buffer) {
   return is_sub_byte(buffer.element) ? ceil_div(n * info(buffer.element).bits, 8) : n;
 }
 
-std::vector<Member> members(const Program& program, const std::vector<BufferId>& ids, const SymbolNames& symbols, const char* when_empty) {
+std::vector<Member> members(const Program& program, const std::vector<BufferId>& ids, const SymbolNames& symbols, const char* when_empty,
+                            bool gpu) {
   std::vector<Member> list;
   Names names(kInterfaceNames);
+  if (gpu) {
+    for (const std::string_view name : kGpuUnitNames) names.add(name);
+  }
   for (BufferId id : ids) {
     const Buffer& b = program[id];
     if (b.is_value) {
@@ -51,7 +55,7 @@ std::string Member::from_pointer(const std::string& pointer, bool output) const 
                      size_text());
 }
 
-Interface::Interface(const Program& program) {
+Interface::Interface(const Program& program, bool gpu) {
   Names dims(kInterfaceNames);
   for (const BufferId id : program.inputs) {
     for (Dim d : program[id].extents) {
@@ -61,8 +65,8 @@ Interface::Interface(const Program& program) {
       symbol_names[d.name()] = "dims." + symbol_members[d.name()];
     }
   }
-  inputs = members(program, program.inputs, symbol_names, "input");
-  outputs = members(program, program.outputs, symbol_names, "output");
+  inputs = members(program, program.inputs, symbol_names, "input", gpu);
+  outputs = members(program, program.outputs, symbol_names, "output", gpu);
 }
 
 std::string Interface::dims_of(const std::string& pointer, const std::string& name_space) const {

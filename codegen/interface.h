@@ -29,7 +29,8 @@ struct Member {
 };
 
 struct Interface {
-  explicit Interface(const Program& program);
+  /// `gpu`: of a unit for a GPU, which has more names of its own.
+  Interface(const Program& program, bool gpu);
 
   bool dynamic() const { return !symbols.empty(); }
   /// Declares `dims`, from `pointer` to the symbols' values.

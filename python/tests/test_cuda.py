@@ -108,6 +108,17 @@ class Run(unittest.TestCase):
             (y,) = session.run(None, {"s": np.array(["a", "b", "c"]), "t": np.array(["a", "x", "c"]), "x": x})
             np.testing.assert_array_equal(y, [1, -2, 3])
 
+    def test_names_that_units_have_for_themselves(self):
+        names = "gpu stream device DeviceInputs DeviceOutputs enqueue unit Session session memory to use arguments inputs outputs shapes symbols on_host std onnxc".split()
+        inputs = {name: (TensorProto.FLOAT, [name, 2]) for name in names}
+        outputs = {name + "/": (TensorProto.FLOAT, [name, 2]) for name in names}
+        weights = [onnx.numpy_helper.from_array(np.full(2, k, np.float32), name + " ") for k, name in enumerate(names)]
+        nodes = [helper.make_node("Add", [name, name + " "], [name + "/"]) for name in names]
+        session = cuda(models.model(nodes, inputs, outputs, weights))
+        feeds = {name: np.full((k % 3 + 1, 2), 0.5, np.float32) for k, name in enumerate(names)}
+        for k, y in enumerate(session.run(None, feeds)):
+            np.testing.assert_array_equal(y, np.full((k % 3 + 1, 2), k + 0.5, np.float32))
+
     @unittest.skipIf(providers.gpu_capability() and providers.has_nvcc(), "there is a GPU")
     def test_the_emulator_is_told_once(self):
         model = Path(tempfile.mkdtemp()) / "model.onnx"

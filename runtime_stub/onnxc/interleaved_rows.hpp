@@ -30,7 +30,8 @@ ONNXC_INLINE V unpack_high(V a, V b) {
 template <std::size_t... i>
 ONNXC_INLINE IntVec spread_words(IntVec x, std::index_sequence<i...>) {
   if constexpr (Vec::width <= 4) return x;
-  else return {shuffle<static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...>(x.raw, x.raw)};
+  else
+    return IntVec{shuffle<static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...>(x.raw, x.raw)};  // nvcc (13.0) would drop the braces alone
 }
 
 /// put(g, quads) for g in [0, 4), or for the first two if `few`: quad i has byte g * Vec::width + i of all rows.

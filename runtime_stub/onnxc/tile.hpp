@@ -192,18 +192,18 @@ struct Tile {
         if (MR > 6) rows = opaque(rows);
         multiply_pairs(b, ahead, [&](int i) { return rows[i] + step; });
       }
-      return;
-    }
-    if constexpr (kByLanes) {
-      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
-        if (MR > 6) rows = opaque(rows);  // so many pointers do not fit into registers: reading them is better than spilling
-        multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
+    } else {
+      if constexpr (kByLanes) {
+        for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
+          if (MR > 6) rows = opaque(rows);  // so many pointers do not fit into registers: reading them is better than spilling
+          multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
+        }
       }
-    }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
-         --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
-      if (MR > 6) rows = opaque(rows);
-      multiply(b, ahead, [&](int i) { return rows[i][step]; });
+      for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
+           --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
+        if (MR > 6) rows = opaque(rows);
+        multiply(b, ahead, [&](int i) { return rows[i][step]; });
+      }
     }
   }
   template <class Row, class Fetch>
@@ -216,29 +216,29 @@ struct Tile {
         multiply_pairs(b, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += 2;
       }
-      return;
-    }
-    if constexpr (kByLanes) {
-      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
-        ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
-        ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
+    } else {
+      if constexpr (kByLanes) {
+        for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
+          ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
+          multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
+          ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
+        }
       }
-    }
-    int64_t left = kByLanes ? k % Vec::width : k;
-    // With one vector a row, the loop's counter and branch would take as long as its multiply-adds.
-    if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
-      for (; left >= kSteps; left -= kSteps) {
-        ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass())
-            multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
-        ONNXC_UNROLL for (const float*& row : third) row += kSteps;
+      int64_t left = kByLanes ? k % Vec::width : k;
+      // With one vector a row, the loop's counter and branch would take as long as its multiply-adds.
+      if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
+        for (; left >= kSteps; left -= kSteps) {
+          ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
+          ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass())
+              multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
+          ONNXC_UNROLL for (const float*& row : third) row += kSteps;
+        }
       }
-    }
-    for (; left > 0; --left, b += stride, ahead.pass()) {
-      ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-      multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
-      ONNXC_UNROLL for (const float*& row : third)++ row;
+      for (; left > 0; --left, b += stride, ahead.pass()) {
+        ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
+        multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
+        ONNXC_UNROLL for (const float*& row : third)++ row;
+      }
     }
   }
 

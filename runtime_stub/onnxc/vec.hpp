@@ -43,6 +43,9 @@
 #endif
 
 #define ONNXC_UNROLL _Pragma("GCC unroll 64")
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675  // nvcc does not know this pragma, and hands it to the host's compiler, which does
+#endif
 
 namespace onnxc::inline ONNXC_ISA {
 

@@ -23,6 +23,7 @@ typedef uint16_t UnsignedHalves __attribute__((vector_size(kVectorFloats > 8 ? 3
 typedef uint16_t Lanes;
 constexpr int kRoundAsSet = 4;  // round as MXCSR says
 constexpr Lanes kAll = 0xffff;
+constexpr int16_t kAllSigned = -1;  // the same for builtins that also round, which take a signed mask
 
 ONNXC_INLINE Lanes first(int64_t n) { return static_cast<Lanes>((1u << n) - 1); }
 ONNXC_INLINE Floats load(const float* p, int64_t n) { return __builtin_ia32_loadups512_mask(p, Floats{}, first(n)); }
@@ -37,12 +38,12 @@ ONNXC_INLINE unsigned lane_bits(Lanes mask) { return mask; }
 ONNXC_INLINE Lanes less(Ints a, Ints b) { return static_cast<Lanes>(__builtin_ia32_cmpd512_mask(a, b, 1, kAll)); }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return __builtin_ia32_blendmps_512_mask(b, a, mask); }
 
-ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return __builtin_ia32_vfmaddps512_mask(a, b, c, kAll, kRoundAsSet); }
-ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return __builtin_ia32_vfnmaddps512_mask(a, b, c, kAll, kRoundAsSet); }
-ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps512_mask(a, b, Floats{}, kAll, kRoundAsSet); }
-ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps512_mask(a, b, Floats{}, kAll, kRoundAsSet); }
-ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Floats{}, kAll, kRoundAsSet); }
-ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAll, kRoundAsSet); }
+ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return __builtin_ia32_vfmaddps512_mask(a, b, c, kAllSigned, kRoundAsSet); }
+ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return __builtin_ia32_vfnmaddps512_mask(a, b, c, kAllSigned, kRoundAsSet); }
+ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps512_mask(a, b, Floats{}, kAllSigned, kRoundAsSet); }
+ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps512_mask(a, b, Floats{}, kAllSigned, kRoundAsSet); }
+ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Floats{}, kAllSigned, kRoundAsSet); }
+ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAllSigned, kRoundAsSet); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return __builtin_ia32_rcp14ps512_mask(x, Floats{}, kAll); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) { return __builtin_ia32_vpermt2varps512_mask(index, low, high, kAll); }
 ONNXC_INLINE Ints widen(SignedBytes x) { return __builtin_ia32_pmovsxbd512_mask((Bytes)x, Ints{}, kAll); }
@@ -88,13 +89,13 @@ ONNXC_INLINE void store_ints(void* p, int64_t n, Ints x) { __builtin_ia32_stored
 #endif
 ONNXC_INLINE SignedBytes narrow_to_bytes(Ints x) { return (SignedBytes)__builtin_ia32_pmovdb512_mask(x, Bytes{}, kAll); }
 ONNXC_INLINE SignedHalves narrow_to_halves(Ints x) { return (SignedHalves)__builtin_ia32_pmovdw512_mask(x, Halves{}, kAll); }
-ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
+ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAllSigned, kRoundAsSet); }
 ONNXC_INLINE Halves narrow_to_halves(Floats x) { return __builtin_ia32_vcvtps2ph512_mask(x, 0, Halves{}, kAll); }  // 0: half to even
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
-  return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAll, kRoundAsSet);
+  return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAllSigned, kRoundAsSet);
 }
-ONNXC_INLINE Ints nearest(Floats x) { return __builtin_ia32_cvtps2dq512_mask(x, Ints{}, kAll, 8); }  // 8: half to even
+ONNXC_INLINE Ints nearest(Floats x) { return __builtin_ia32_cvtps2dq512_mask(x, Ints{}, kAllSigned, 8); }  // 8: half to even
 
 #else
 

@@ -23,8 +23,16 @@ TEST_CASE("expressions are named after their functions") {
   CHECK(summary(program.exprs[7]) == "add, add, add, add, ...");
 }
 
+TEST_CASE("a unit for a GPU has more names of its own") {
+  Names host = weight_scope("net", {}, false), gpu = weight_scope("net", {}, true);
+  for (const char* name : {"gpu", "stream", "unit", "enqueue"}) {
+    CHECK(add_weight_name(host, name) == name);
+    CHECK(add_weight_name(gpu, name) == std::string(name) + "_2");
+  }
+}
+
 TEST_CASE("weights are named after their values") {
-  Names scope = weight_scope("net", {"batch_8"});
+  Names scope = weight_scope("net", {"batch_8"}, false);
   const std::pair<const char*, const char*> table[] = {
       {"conv1.weight", "conv1_weight"},
       {"conv1.weight", "conv1_weight_2"},

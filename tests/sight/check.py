@@ -229,6 +229,16 @@ def check_gpu(folder):
     expect(f"the GPU {len(steps)}, the host 0" in text and "GPU arena" in text and "host arena" in text, "the text has them", text)
     text = call(ONNXC, "explain", folder / "model.onnx", "left_conv", "--target=cuda-sm80")
     expect("device    the GPU" in text and "GPU's arena at" in text, "explain tells the device", text)
+    with tempfile.TemporaryDirectory() as work:
+        call(ONNXC, "profile", folder / "model.onnx", "--target=cuda-sm80", "--on=emulator", "--seconds", 0.05, "--json", Path(work) / "p.json", "--trace", Path(work) / "t.json")
+        measured = json.loads((Path(work) / "p.json").read_text())["steps"]
+        expect([s["number"] for s in measured] == [layer["step"] for layer in info["layers"]] and all(s["calls"] > 0 and s["best_ns"] > 0 for s in measured), "each step on the GPU is measured", measured)
+        begins = [event["ts"] for event in json.loads((Path(work) / "t.json").read_text())["traceEvents"] if event.get("ph") == "X"]
+        expect(begins == sorted(begins) and len(begins) == len(measured), "steps on the GPU follow each other", begins)
+    for option, said in (("--threads=2", "run on one thread"), ("--huge-pages", "units for processors")):
+        refusal = call(ONNXC, folder / "model.onnx", "-o", "/dev/null", "--target=cuda-sm80", option, status=2)
+        expect(said in refusal, f"{option} is refused", refusal)
+    expect("none; say --target" in call(ONNXC, "run", folder / "model.onnx", "--on=gpu", status=2), "--on wants a target")
     expect("device" not in call(ONNXC, "explain", folder / "model.onnx", "left_conv"), "and no device where there is one alone")
 
 

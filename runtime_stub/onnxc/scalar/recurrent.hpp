@@ -147,6 +147,16 @@ ONNXC_ANYWHERE void clear_empty(T* state, const int32_t* lengths, const Recurren
   }
 }
 
+// What lambdas of functions for both sides call, which may be a class for the host alone.
+ONNXC_EITHER template <class Math, class T, class Matrices>
+ONNXC_ANYWHERE void product(T* y, const T* x, const Matrices& r, int64_t m, int64_t k, int64_t n) {
+  Math::product(y, x, r, m, k, n);
+}
+ONNXC_EITHER template <class Math, class T>
+ONNXC_ANYWHERE void activate(const ActivationParams& f, T* x, int64_t n) {
+  Math::activate(f, x, n);
+}
+
 /// f(bounded x) in place.
 ONNXC_EITHER template <class Math, class T>
 ONNXC_ANYWHERE void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
@@ -164,7 +174,7 @@ ONNXC_ANYWHERE void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, 
   detail::start_from(h, initial_h, p);
   detail::for_each_step<1>(
       y, h, x, lengths, p,
-      [&](int64_t d, int64_t) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); },
+      [&](int64_t d, int64_t) { detail::product<Math>(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); },
       [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
         T *const g = gates + b * n, *const ht = h + (d * batch + b) * n;
@@ -186,7 +196,7 @@ ONNXC_ANYWHERE void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const
   detail::for_each_step<3>(
       y, h, x, lengths, p,
       [&](int64_t d, int64_t) {
-        Math::product(gates, h + d * batch * n, r + d * both, batch, n, 2 * n);
+        detail::product<Math>(gates, h + d * batch * n, r + d * both, batch, n, 2 * n);
         for (int64_t i = 0; i < batch * n; ++i) reset_h[i] = h[d * batch * n + i];
       },
       [&](int64_t d, int64_t b, const T* xt) {
@@ -195,7 +205,7 @@ ONNXC_ANYWHERE void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const
         detail::gate<Math>(p.activations[d * 3], g, 2 * n, p.clip);
         for (int64_t j = 0; !p.linear_before_reset && j < n; ++j) reset_h[b * n + j] *= g[n + j];
       },
-      [&](int64_t d) { Math::product(news, reset_h, r + d * both + first, batch, n, n); },
+      [&](int64_t d) { detail::product<Math>(news, reset_h, r + d * both + first, batch, n, n); },
       [&](int64_t d, int64_t b, const T* xt) {
         const T* const g = gates + b * 2 * n;
         T *const next = news + b * n, *const ht = h + (d * batch + b) * n;
@@ -219,7 +229,7 @@ ONNXC_ANYWHERE void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peep
   detail::for_each_step<4>(
       y, h, x, lengths, p,
       [&](int64_t d, int64_t step) {
-        Math::product(gates, h + d * batch * n, at_step(r + d * Math::matrix_size(n, 4 * n), step), batch, n, 4 * n);
+        detail::product<Math>(gates, h + d * batch * n, at_step(r + d * Math::matrix_size(n, 4 * n), step), batch, n, 4 * n);
       },
       [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
@@ -243,7 +253,7 @@ ONNXC_ANYWHERE void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peep
         see(output, 1);
         detail::gate<Math>(f, output, n, p.clip);
         for (int64_t j = 0; j < n; ++j) ht[j] = ct[j];
-        Math::activate(k, ht, n);
+        detail::activate<Math>(k, ht, n);
         for (int64_t j = 0; j < n; ++j) ht[j] *= output[j];
       });
   detail::clear_empty(h, lengths, p);

@@ -27,7 +27,9 @@ struct Draft {
 
 /// What one kernel computes on a device stays together: its last node has the cost of all.
 void tie_islands(const Graph& graph, const Lowerer& lowerer, partition::Problem& problem) {
-  const auto island_of = [&](const Node* node) -> int& { return problem.nodes[static_cast<std::size_t>(node - graph.nodes.data())].island; };
+  const auto island_of = [&](const Node* node) -> int& {
+    return problem.nodes[static_cast<std::size_t>(node - graph.nodes.data())].island;
+  };
   for (const auto& [last, absorbed] : lowerer.islands()) {
     const int number = static_cast<int>(last - graph.nodes.data());
     std::vector<const Node*> members = absorbed;
@@ -147,9 +149,8 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
     const Device device = found.devices[at] == kGpu ? Device::Gpu : Device::Cpu;
     costs.nodes.push_back({fmt::format("{} '{}'", node.full_op(), node.name), device, cpu_ns, gpu_ns});
     if (assignment.devices[i] == Device::Gpu && device == Device::Cpu)
-      give_reason(i, room < partition::kNoLimit
-                                                                     ? "the GPU's memory or time is better spent on others"
-                                                                     : "with its transfers it is predicted to end sooner here");
+      give_reason(i, room < partition::kNoLimit ? "the GPU's memory or time is better spent on others"
+                                                : "with its transfers it is predicted to end sooner here");
     assignment.devices[i] = device;
   }
   for (std::size_t i = 0; i < names.size(); ++i) {

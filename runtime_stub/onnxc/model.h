@@ -120,6 +120,7 @@ typedef struct onnxc_device_call {
   void* stream;                  /* a cudaStream_t */
   char* message;                 /* as in onnxc_call */
   size_t message_bytes;
+  const onnxc_allocator* allocator; /* of memory on the host; as in onnxc_call */
 } onnxc_device_call;
 
 #ifdef __cplusplus /* where a unit gives no value, as those that were made before the member */

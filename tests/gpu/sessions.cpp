@@ -200,7 +200,8 @@ std::string enqueued(Data& data) {
                                host,
                                stream,
                                data.message,
-                               sizeof(data.message)};
+                               sizeof(data.message),
+                               nullptr};
   Graph graph;
   if (model.can_capture != 0) require(!graph.begin(stream), "a graph of the caller's");
   require(model.enqueue(&call) == 0, "work is enqueued", data.message);

@@ -104,18 +104,18 @@ struct MatrixProduct {
         for (int r = 0; r < 4; r += 2) {
           const int row = places.row(i, r), col = places.col(j, r);
           if (row >= rows || col >= cols) continue;
-          Y* const at = to + row * size.y_stride + col;
+          Y* const place = to + row * size.y_stride + col;
           const Y first_of_two = result(c[i][j][r], row, col);
           if (col + 1 == cols) {
-            *at = first_of_two;
+            *place = first_of_two;
             continue;
           }
           const Pair both{{first_of_two, result(c[i][j][r + 1], row, col + 1)}};
           if (paired) {
-            *reinterpret_cast<Pair*>(at) = both;
+            *reinterpret_cast<Pair*>(place) = both;
           } else {
-            at[0] = both.at[0];
-            at[1] = both.at[1];
+            place[0] = both.at[0];
+            place[1] = both.at[1];
           }
         }
       }

@@ -43,6 +43,9 @@
 #endif
 
 #define ONNXC_UNROLL _Pragma("GCC unroll 64")
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675  // nvcc hands pragmas of g++ on to it, and does not know them itself
+#endif
 
 namespace onnxc::inline ONNXC_ISA {
 

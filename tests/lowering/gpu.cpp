@@ -92,8 +92,9 @@ TEST_CASE("what the host computes has a reason") {
 }
 
 TEST_CASE("values without a bound stay on the host") {
-  const Program program = program_of("graph \"sizes\" (n: i64[1], x: f32[2]) -> (y, z) {\n  z: ? = Neg(x)\n"
-                                     "  r: ? = ConstantOfShape(n)\n  y: ? = Neg(r)\n}\n");
+  const Program program = program_of(
+      "graph \"sizes\" (n: i64[1], x: f32[2]) -> (y, z) {\n  z: ? = Neg(x)\n"
+      "  r: ? = ConstantOfShape(n)\n  y: ? = Neg(r)\n}\n");
   CHECK(program.uses_heap);
   for (const Buffer& buffer : program.buffers) {
     if (buffer.space == Buffer::Space::Heap) CHECK(buffer.device == Device::Cpu);

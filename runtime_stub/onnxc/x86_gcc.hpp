@@ -5,6 +5,11 @@
 
 #include <cstdint>
 
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 68  // masks are unsigned, and nvcc takes those of g++'s own functions for signed
+#endif
+
 namespace onnxc::inline ONNXC_ISA::x86 {
 
 typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
@@ -141,3 +146,7 @@ ONNXC_INLINE Ints nearest(Floats x) { return __builtin_ia32_cvtps2dq256(x); }
 #endif
 
 }  // namespace onnxc::inline ONNXC_ISA::x86
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif

@@ -160,13 +160,15 @@ class AbiText {
         "void {0}_close(onnxc_session* session) {{ delete reinterpret_cast<{0}::Session*>(session); }}\n\n",
         ns_, interface_.dynamic() ? "" : "[[maybe_unused]] ", make_dims_, interface_.dynamic() ? "(dims)" : "");
     text += run("run_in", "onnxc_session* session, const onnxc_call* call", "session == nullptr || call == nullptr",
-                fmt::format("reinterpret_cast<{}::Session*>(session)->run({}in, out)", ns_, dims));
+                fmt::format("reinterpret_cast<{}::Session*>(session)->run({}in, out{})", ns_, dims,
+                            program_.uses_heap ? ", *call->allocator" : ""));
     return text + fmt::format(
                       "std::int32_t {0}_enqueue(const onnxc_device_call* call) {{\n"
                       "  if (call == nullptr{1}) return ONNXC_NULL_POINTER;\n"
                       "  const onnxc::DeviceMemory memory{{static_cast<std::byte*>(call->arena), static_cast<const "
                       "std::byte*>(call->weights), call->words, static_cast<std::byte*>(call->host_arena)}};\n"
-                      "  return onnxc::tell({0}::enqueue_unit({{call->symbols, call->inputs, call->outputs, call->output_shapes}}, memory, "
+                      "  return onnxc::tell({0}::enqueue_unit({{call->symbols, call->inputs, call->outputs, call->output_shapes, "
+                      "call->allocator}}, memory, "
                       "static_cast<cudaStream_t>(call->stream)), call->message, call->message_bytes);\n}}\n\n",
                       ns_, interface_.dynamic() ? " || call->symbols == nullptr" : "");
   }

@@ -38,9 +38,6 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
     if (options.threads > 1)
       throw Error(ErrorKind::Usage, "the steps that a unit for a GPU leaves to the processor run on one thread", "leave --threads out");
     if (options.huge_pages) throw Error(ErrorKind::Usage, "--huge-pages is for the weights of units for processors", "leave it out");
-    if (compilation.program.uses_heap)
-      throw Error(ErrorKind::Unsupported, "the model needs memory of the caller's allocator, which units for GPUs do not take yet",
-                  "compile it for a processor");
   }
   emit.weights = options.weights;
   emit.threads = options.threads;

@@ -165,12 +165,12 @@ class AbiText {
     return text + fmt::format(
                       "std::int32_t {0}_enqueue(const onnxc_device_call* call) {{\n"
                       "  if (call == nullptr{1}) return ONNXC_NULL_POINTER;\n"
-                      "{2}  const onnxc::DeviceMemory memory{{static_cast<std::byte*>(call->arena), static_cast<const "
-                      "std::byte*>(call->weights), call->words, static_cast<std::byte*>(call->host_arena), call->allocator}};\n"
-                      "  return onnxc::tell({0}::enqueue_unit({{call->symbols, call->inputs, call->outputs, call->output_shapes}}, memory, "
+                      "  const onnxc::DeviceMemory memory{{static_cast<std::byte*>(call->arena), static_cast<const "
+                      "std::byte*>(call->weights), call->words, static_cast<std::byte*>(call->host_arena)}};\n"
+                      "  return onnxc::tell({0}::enqueue_unit({{call->symbols, call->inputs, call->outputs, call->output_shapes, "
+                      "call->allocator}}, memory, "
                       "static_cast<cudaStream_t>(call->stream)), call->message, call->message_bytes);\n}}\n\n",
-                      ns_, interface_.dynamic() ? " || call->symbols == nullptr" : "",
-                      program_.uses_heap ? "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n" : "");
+                      ns_, interface_.dynamic() ? " || call->symbols == nullptr" : "");
   }
 
   /// The member of Inputs or Outputs, made from the pointers of the call.

@@ -301,7 +301,7 @@ class Emitter {
   std::string call(const std::string& steps, const Program& program) const {
     if (options_.gpu)
       return fmt::format("onnxc::nothrow({})({}in, out, memory, stream{})", steps, interface_.dynamic() ? "dims, " : "",
-                         program.uses_heap ? ", onnxc::Heap{memory.allocator}" : "");
+                         program.uses_heap ? ", onnxc::Heap{&allocator}" : "");
     const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
                                         program.uses_heap ? ", onnxc::Heap{&memory}" : "",
                                         options_.threads == 1       ? ""

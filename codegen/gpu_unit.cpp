@@ -103,8 +103,8 @@ std::string GpuUnit::declarations() const {
       "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
       "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once they "
       "are done.\nonnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, "
-      "cudaStream_t stream) noexcept;\n",
-      dims_parameter());
+      "cudaStream_t stream{}) noexcept;\n",
+      dims_parameter(), heap_parameter("allocator"));
   return text + fmt::format(
                     "\n/// Memory of one GPU, with the weights in it{}. One run at a time; any number of sessions, on any threads.\n"
                     "class Session {{\n public:\n  Session() = default;\n  Session(const Session&) = delete;\n"
@@ -114,16 +114,17 @@ std::string GpuUnit::declarations() const {
                     "  /// Copies the inputs, computes, copies the outputs, and waits for them.\n"
                     "  onnxc::Status run({}const Inputs& in, const Outputs& out{}) noexcept;\n"
                     "  /// Gives all memory back.\n  void close() noexcept;\n\n private:\n  void* session_ = nullptr;\n}};\n",
-                    can_capture ? ", and graphs of runs" : "", dims_parameter(), memory_parameter(program));
+                    can_capture ? ", and graphs of runs" : "", dims_parameter(), heap_parameter("memory"));
 }
 
 std::string GpuUnit::definitions(const std::string& image, const std::string& body, const std::string& missing) const {
   const std::string bytes = weights_bytes == 0 ? "{}" : fmt::format("{{reinterpret_cast<const std::byte*>({}), {}}}", image, weights_bytes);
   return fmt::format(
       "std::span<const std::byte> weights_image() noexcept {{\n{}  return {};\n}}\n\n"
-      "onnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t stream) "
+      "onnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t stream{}) "
       "noexcept {{\n{}{}}}\n\n",
-      missing.empty() ? "" : fmt::format("  if ({}) return {{}};\n", missing), bytes, dims_parameter(), return_if(missing), body);
+      missing.empty() ? "" : fmt::format("  if ({}) return {{}};\n", missing), bytes, dims_parameter(), heap_parameter("allocator"),
+      return_if(missing), body);
 }
 
 /// `{in.x.data(), &in.value}`
@@ -157,8 +158,8 @@ std::string GpuUnit::sizes() const {
 
 std::string GpuUnit::session(const std::string& checks, const std::string& missing) const {
   const char* const dims = interface.dynamic() ? "dims, " : "";
-  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter()),
-                    memory = memory_parameter(program);
+  const std::string parameters = fmt::format("{}const Inputs& in, const Outputs& out", dims_parameter());
+  const std::string heap = heap_parameter("memory"), memory = program.uses_heap ? ", memory" : "";
   std::string on_host, shapes;
   bool any_on_host = false, any_shape = false;
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
@@ -174,9 +175,10 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
   std::string text = "namespace {\n\n" + sizes();
   text += fmt::format(
       "onnxc::Status enqueue_unit([[maybe_unused]] const onnxc::gpu::Arguments& a, const onnxc::DeviceMemory& memory, cudaStream_t stream) "
-      "noexcept {{\n{}  return enqueue({}{}, {}, memory, stream);\n}}\n",
+      "noexcept {{\n{}{}  return enqueue({}{}, {}, memory, stream{});\n}}\n",
+      program.uses_heap ? "  if (a.allocator == nullptr) return {ONNXC_NULL_POINTER};\n" : "",
       interface.dynamic() ? interface.dims_of("a.symbols") : "", dims, device_arguments(interface.inputs, false),
-      device_arguments(interface.outputs, true));
+      device_arguments(interface.outputs, true), program.uses_heap ? ", *a.allocator" : "");
   if (any_on_host) text += fmt::format("constexpr bool on_host[] = {{{}}};\n", on_host);
   text += fmt::format(
       "constexpr onnxc::gpu::Unit unit = {{\n    .inputs = {},\n    .outputs = {},\n    .symbols = {},\n    .on_host = {},\n"
@@ -190,11 +192,11 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
       "onnxc::Status with_arguments({}{}, Use use) noexcept {{\n{}{}{}{}{}  return use(onnxc::gpu::Arguments{{{}, inputs, outputs, "
       "{}{}}});\n"
       "}}\n\n}}  // namespace\n\n",
-      parameters, memory, checks + return_if(missing),
+      parameters, heap, checks + return_if(missing),
       interface.dynamic() ? fmt::format("  const std::int64_t symbols[] = {{{}}};\n", symbols) : "",
       pointers(interface.inputs, "in", false), pointers(interface.outputs, "out", true),
       any_shape ? fmt::format("  std::int64_t* const shapes[] = {{{}}};\n", shapes) : "", interface.dynamic() ? "symbols" : "nullptr",
-      any_shape ? "shapes" : "nullptr", memory.empty() ? "" : ", &memory");
+      any_shape ? "shapes" : "nullptr", program.uses_heap ? ", &memory" : "");
   text += fmt::format(
       "onnxc::Status Session::open(const onnxc::DeviceOptions& options) noexcept {{\n{3}  close();\n"
       "  auto* const session = new (std::nothrow) onnxc::gpu::Session(unit);\n  if (session == nullptr) return {{ONNXC_OUT_OF_MEMORY}};\n"
@@ -208,7 +210,7 @@ std::string GpuUnit::session(const std::string& checks, const std::string& missi
       "  return with_arguments({1}in, out{5}, [&](const onnxc::gpu::Arguments& arguments) noexcept {{\n"
       "    if (const auto status = onnxc::check_arena(arena, arena_bytes{2}, arena_alignment)) return status;\n"
       "    return onnxc::gpu::Session::run_once(unit, arguments, arena.data());\n  }});\n}}\n\n",
-      parameters, dims, interface.dynamic() ? "(dims)" : "", return_if(missing), memory, memory.empty() ? "" : ", memory");
+      parameters, dims, interface.dynamic() ? "(dims)" : "", return_if(missing), heap, memory);
   return text;
 }
 

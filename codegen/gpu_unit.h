@@ -1,5 +1,7 @@
 // What a unit for a GPU has beside `steps`: its interface on the device, the image of its constants, and its session.
 #pragma once
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -47,6 +49,8 @@ struct GpuUnit {
   std::string session(const std::string& checks, const std::string& missing) const;
 
  private:
+  /// `name`: of the parameter for the caller's allocator, where the program needs one.
+  std::string heap_parameter(const char* name) const { return program.uses_heap ? fmt::format(", const onnxc_allocator& {}", name) : ""; }
   const char* dims_parameter() const { return interface.dynamic() ? "const Dims& dims, " : ""; }
   std::string sizes() const;
   std::string pointers(const std::vector<Member>& list, const char* of, bool output) const;

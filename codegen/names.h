@@ -94,6 +94,7 @@ inline constexpr std::string_view kGpuUnitNames[] = {"gpu",
                                                      "enqueue_unit",
                                                      "on_host",
                                                      "with_arguments",
+                                                     "allocator",
                                                      "step_times"};
 
 /// `text` as one line for a `//` comment, or for the inside of a /* */ comment: valid UTF-8 without control

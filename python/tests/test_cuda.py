@@ -108,6 +108,18 @@ class Run(unittest.TestCase):
             (y,) = session.run(None, {"s": np.array(["a", "b", "c"]), "t": np.array(["a", "x", "c"]), "x": x})
             np.testing.assert_array_equal(y, [1, -2, 3])
 
+    def test_what_has_no_bound_comes_from_an_allocator(self):
+        nodes = [helper.make_node("SplitToSequence", ["x"], ["parts"], axis=0, keepdims=1), helper.make_node("SequenceAt", ["parts", "k"], ["part"]),
+                 helper.make_node("Range", ["zero", "k", "one"], ["range"]), helper.make_node("Neg", ["part"], ["y"])]
+        constants = [onnx.numpy_helper.from_array(np.array(k, np.int64), name) for k, name in ((0, "zero"), (1, "one"))]
+        session = cuda(models.model(nodes, {"x": (TensorProto.FLOAT, [3, 2]), "k": (TensorProto.INT64, [])},
+                                    {"y": (TensorProto.FLOAT, None), "range": (TensorProto.INT64, [None])}, constants))
+        x = np.arange(6, dtype=np.float32).reshape(3, 2)
+        for k in (2, 0, 1, 2):
+            y, numbers = session.run(None, {"x": x, "k": np.array(k)})
+            np.testing.assert_array_equal(y, -x[k : k + 1])
+            np.testing.assert_array_equal(numbers, np.arange(k))
+
     def test_names_that_units_have_for_themselves(self):
         names = "gpu stream device DeviceInputs DeviceOutputs enqueue unit Session session memory to use arguments inputs outputs shapes symbols on_host std onnxc".split()
         inputs = {name: (TensorProto.FLOAT, [name, 2]) for name in names}

@@ -118,9 +118,9 @@ typedef struct onnxc_device_call {
   uint32_t* words;               /* device_words zeros; work that is done leaves an onnxc_status in the first, which the caller sets to 0 */
   void* host_arena;              /* on the host: arena_bytes(symbols) bytes, at a multiple of arena_alignment */
   void* stream;                  /* a cudaStream_t */
-  char* message;                 /* as in onnxc_call */
+  const onnxc_allocator* allocator; /* as in onnxc_call */
+  char* message;                    /* as in onnxc_call */
   size_t message_bytes;
-  const onnxc_allocator* allocator; /* of memory on the host; as in onnxc_call */
 } onnxc_device_call;
 
 #ifdef __cplusplus /* where a unit gives no value, as those that were made before the member */

@@ -4,7 +4,9 @@
 //   sessions.cpp and the unit, compiled together, with -DMODEL=churn_model
 #include <onnxc/model.h>
 #include <onnxc/gpu/device.hpp>
+#include <onnxc/memory.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -62,6 +64,7 @@ struct Data {
   std::vector<void*> output_pointers;
   std::vector<int64_t*> shape_pointers;
   std::unique_ptr<std::byte[]> arena;
+  onnxc::Memory memory;
   onnxc_call call{};
   char message[500] = {};
   bool possible = false;
@@ -85,6 +88,7 @@ struct Data {
     }
     for (int32_t k = 0; k < model.output_count; ++k) {
       const onnxc_tensor_info& t = model.outputs[k];
+      require(t.form != ONNXC_VALUE, "an output is a tensor of a known rank");
       std::vector<int64_t>& shape = shapes.emplace_back(static_cast<std::size_t>(t.rank) + 1);
       model.output_shape(symbols.data(), k, shape.data());
       outputs.emplace_back(count_of(shape.data(), t.rank) * element_bytes(t.elem_type));
@@ -96,6 +100,7 @@ struct Data {
     call = {
         symbols.data(), input_pointers.data(), output_pointers.data(), shape_pointers.data(), arena.get(), arena_bytes, nullptr, nullptr,
         message,        sizeof(message)};
+    if (model.needs_allocator != 0) call.allocator = &memory.allocator();
     call.arena = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(arena.get()) + 63) / 64 * 64);
   }
 
@@ -137,6 +142,7 @@ struct Data {
     return all;
   }
   void forget() {
+    memory.clear();
     for (auto& bytes : outputs) std::memset(bytes.data(), 0xAB, bytes.size());
   }
 };
@@ -199,9 +205,9 @@ std::string enqueued(Data& data) {
                                static_cast<uint32_t*>(all[2]),
                                host,
                                stream,
+                               data.call.allocator,
                                data.message,
-                               sizeof(data.message),
-                               nullptr};
+                               sizeof(data.message)};
   Graph graph;
   if (model.can_capture != 0) require(!graph.begin(stream), "a graph of the caller's");
   require(model.enqueue(&call) == 0, "work is enqueued", data.message);

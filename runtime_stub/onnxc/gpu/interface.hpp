@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-struct onnxc_allocator;                    // model.h
 typedef struct CUstream_st* cudaStream_t;  // as in CUDA's own headers
 
 namespace onnxc {
@@ -14,8 +13,6 @@ struct DeviceMemory {
   const std::byte* weights = nullptr;  ///< a copy of the unit's weights_image()
   unsigned* words = nullptr;           ///< zeros, before a run and after it: the status, then tickets of shared work
   std::byte* host = nullptr;           ///< scratch memory on the host: the unit's arena_bytes
-  /// Of memory on the host, for a unit whose `run` takes one.
-  const onnxc_allocator* allocator = nullptr;
 };
 
 /// How a session uses a GPU.

@@ -32,7 +32,7 @@ struct Arguments {
   void* const* outputs = nullptr;
   /// Where an output whose size the run tells stores its shape, or null; null if there are none.
   int64_t* const* shapes = nullptr;
-  const onnxc_allocator* allocator = nullptr;  ///< of the caller, for a unit that takes one
+  const onnxc_allocator* allocator = nullptr;  ///< of memory of the host, where the unit needs it
 };
 
 struct Unit {
@@ -290,11 +290,7 @@ class Session {
     }
     DeviceMemory memory{grow(0), stay(0), words()};
     memory.host = callers_host_arena_ != nullptr ? callers_host_arena_ : static_cast<std::byte*>(host_arena_);
-    memory.allocator = arguments.allocator;
-    Arguments own = arguments;
-    own.symbols = sizes.symbols.get();
-    own.inputs = pointers_.get();
-    own.outputs = pointers_.get() + unit_.inputs;
+    const Arguments own{sizes.symbols.get(), pointers_.get(), pointers_.get() + unit_.inputs, arguments.shapes, arguments.allocator};
     if (const Status s = unit_.enqueue(own, memory, stream_)) return s;
     if (!options_.pinned) return {};
     for (int i = unit_.inputs; i < unit_.inputs + unit_.outputs; ++i) {

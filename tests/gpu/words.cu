@@ -14,6 +14,8 @@ Status all(Stream stream, unsigned* words, float* f, int* i, uint32_t* u, int8_t
   launch(queue, Tickets{f, f, words, words, words}, {1, 1, 1});
   launch(queue, Packs<float>{f, f}, {1, 1, 1});
   launch(queue, Packs<int8_t>{bytes, bytes}, {1, 1, 1});
+  launch(queue, Pairs<float>{f, f}, {1, 1, 1});
+  launch(queue, Pairs<int8_t>{bytes, bytes}, {1, 1, 1});
   launch(queue, Copies{f, f, 1}, {1, 1, 1});
   launch(queue, Rounded{f, f}, {1, 1, 1});
   launch(queue, Order{words, words}, {1, 1, 1});

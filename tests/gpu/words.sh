@@ -23,7 +23,7 @@ for architecture; do
     exit 1
   fi
   for instruction in cp.async.cg.shared.global cp.async.commit_group cp.async.wait_group cvt.rna.tf32.f32 shfl.sync.bfly shfl.sync.idx vote.sync.ballot \
-    bar.sync ld.global.v4 st.global.v4 '(atom|red).global.max' atom.global.add 'membar.gl|fence.acq_rel.gpu' \
+    bar.sync ld.global.v4 st.global.v4 st.global.v2 '(atom|red).global.max' atom.global.add 'membar.gl|fence.acq_rel.gpu' \
     mma.sync.aligned.m16n8k8.row.col.f32.tf32 mma.sync.aligned.m16n8k16.row.col.f32.f16 mma.sync.aligned.m16n8k16.row.col.f32.bf16 \
     mma.sync.aligned.m16n8k32.row.col.s32.{s8.s8,u8.u8,u8.s8,s8.u8}; do
     grep -qE "$instruction" "$out"/words.ptx || { echo "$architecture: no $instruction"; exit 1; }

@@ -9,6 +9,7 @@
 #include "runtime_stub/onnxc/contract/depthwise.hpp"
 #include "runtime_stub/onnxc/contract/forest.hpp"
 #include "runtime_stub/onnxc/contract/gemm.hpp"
+#include "runtime_stub/onnxc/contract/gpu.hpp"
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
 #include "runtime_stub/onnxc/contract/pairwise.hpp"
 #include "runtime_stub/onnxc/contract/planar.hpp"
@@ -237,4 +238,19 @@ TEST_CASE("contract: rows against constant vectors") {
   CHECK(by_lanes([](int64_t lanes) { return nearest_scratch(1500, lanes); }) == ByLanes{31584, 31584, 32256});
   CHECK(by_lanes([](int64_t lanes) { return svm_regressor_scratch(3, lanes); }) == ByLanes{544, 1056, 2080});
   CHECK(by_lanes([](int64_t lanes) { return svm_classifier_scratch(3, 3, lanes); }) == ByLanes{752, 1264, 2288});
+}
+
+TEST_CASE("contract: products of GPUs") {
+  CHECK(gpu::row_of(0, 4) == 0);
+  CHECK(gpu::row_of(5, 4) == 8);
+  CHECK(gpu::row_of(8, 2) == 8);
+  CHECK(gpu::row_of(17, 1) == 32);
+  CHECK(gpu::tiles(65, 64, 3, 32, 64) == 9);
+  CHECK(gpu::tiles(0, 64, 3, 32, 64) == 0);
+  CHECK(gpu::parts(9, 32, 64, 1) == 0);
+  CHECK(gpu::parts(9, 32, 64, 4) == 73728);
+  CHECK(gpu::tickets(9, 1) == 0);
+  CHECK(gpu::tickets(9, 4) == 9);
+  CHECK(gpu::attention_parts(12, 64, 1) == 0);
+  CHECK(gpu::attention_parts(12, 62, 3) == 2376);
 }

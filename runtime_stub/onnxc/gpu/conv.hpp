@@ -20,6 +20,7 @@
 // each channel. Weights have no zero point.
 #pragma once
 #include "../contract/window.hpp"
+#include "index.hpp"
 #include "product.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
@@ -53,8 +54,9 @@ struct Windows {
   static constexpr bool kFill = kFilled;
   const uint32_t* data;
   uint32_t pixel, image;  // chunks from one to the next
-  int h, w, channels;     // words of a pixel that are read
-  int out_w, out_pixels, kw;
+  int h, w;
+  FastDivide channels;  // words of a pixel that are read
+  FastDivide out_w, out_pixels, kw;
   int stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
   uint32_t outside;
 
@@ -77,17 +79,21 @@ struct Windows {
     return other;
   }
   ONNXC_DEVICE Origin origin(int64_t row) const {
-    const int64_t number = row / out_pixels;
-    return {data + number * image * 4, static_cast<int>(row - number * out_pixels)};
+    const int64_t number = out_pixels(row);
+    return {data + number * image * 4, static_cast<int>(row - number * out_pixels.divisor())};
   }
   ONNXC_DEVICE Row row(const Origin& origin, int i) const {
-    const int from_first = origin.pixel + i, number = from_first / out_pixels, at = from_first - number * out_pixels;
-    const int oy = at / out_w, y = oy * stride_y - pad_top, x = (at - oy * out_w) * stride_x - pad_left;
+    const int from_first = origin.pixel + i;
+    const auto [number, at] = divided(from_first, out_pixels);
+    const auto [oy, ox] = divided(at, out_w);
+    const int y = oy * stride_y - pad_top, x = ox * stride_x - pad_left;
     return {static_cast<uint32_t>(number) * image + static_cast<uint32_t>(y * w + x) * pixel, y, x};
   }
   ONNXC_DEVICE Place place(int word) const {
-    const int tap = word / channels, ky = tap / kw, y = ky * dilation_y, x = (tap - ky * kw) * dilation_x;
-    return {static_cast<uint32_t>(y * w + x) * pixel + static_cast<uint32_t>(word - tap * channels) / 4, y, x};
+    const auto [tap, channel] = divided(word, channels);
+    const auto [ky, kx] = divided(tap, kw);
+    const int y = ky * dilation_y, x = kx * dilation_x;
+    return {static_cast<uint32_t>(y * w + x) * pixel + static_cast<uint32_t>(channel) / 4, y, x};
   }
   ONNXC_DEVICE const uint32_t* chunk(const Origin& origin, const Row& row, const Place& place, bool& valid) const {
     valid = static_cast<unsigned>(row.y + place.y) < static_cast<unsigned>(h) &&
@@ -95,6 +101,15 @@ struct Windows {
     return origin.image + int64_t{4} * static_cast<uint32_t>(row.at + place.at);
   }
   ONNXC_DEVICE uint32_t fill() const { return outside; }
+
+ private:
+  struct Divided {
+    int quotient, rest;
+  };
+  static ONNXC_DEVICE Divided divided(int n, const FastDivide& by) {
+    const auto quotient = static_cast<int>(by(n));
+    return {quotient, n - quotient * static_cast<int>(by.divisor())};
+  }
 };
 
 }  // namespace detail
@@ -113,10 +128,10 @@ static void conv(Queue& gpu, Y* y, const typename detail::KindOf<Kind>::Left* x,
                                     .image = static_cast<uint32_t>(p.h * p.w * (p.x_pixel / kChunk)),
                                     .h = small(p.h),
                                     .w = small(p.w),
-                                    .channels = small(max_of(chunks, 1) * 4),
-                                    .out_w = small(p.ow),
-                                    .out_pixels = small(p.oh * p.ow),
-                                    .kw = small(p.kw),
+                                    .channels = FastDivide(max_of(chunks, 1) * 4),
+                                    .out_w = FastDivide(p.ow),
+                                    .out_pixels = FastDivide(p.oh * p.ow),
+                                    .kw = FastDivide(p.kw),
                                     .stride_y = small(p.stride_y),
                                     .stride_x = small(p.stride_x),
                                     .dilation_y = small(p.dilation_y),

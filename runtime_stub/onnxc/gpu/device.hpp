@@ -15,6 +15,7 @@
 //   shuffle_xor(v, mask) shuffle(v, lane)     the value of another lane; all lanes of the warp take part
 //   ballot(yes)                               a bit for each lane of the warp
 //   load(p) store(p, pack)                    16 bytes at once, at a multiple of 16
+//   store(p, pair)                            two neighbours at once, at a multiple of their size
 //   copy_async(to, from, valid)               16 bytes to shared memory, zeros where not valid. They are there for this thread after
 //   commit() wait<N>()                        a wait for all groups but the last N, and for others after sync_block(), too
 //   round_tf32(x)                             the nearest number of 11 bits

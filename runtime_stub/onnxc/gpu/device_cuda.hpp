@@ -47,6 +47,11 @@ ONNXC_DEVICE void store(T* p, const Pack<T>& v) {
   *reinterpret_cast<Pack<T>*>(p) = v;
 }
 
+template <class T>
+ONNXC_DEVICE void store(T* p, const Pair<T>& v) {
+  *reinterpret_cast<Pair<T>*>(p) = v;
+}
+
 /// `from` is not read where not `valid`, but must be a multiple of 16 all the same.
 ONNXC_DEVICE void copy_async(void* to, const void* from, bool valid) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));

@@ -117,10 +117,15 @@ struct ExactProduct {
  private:
   static ONNXC_DEVICE void step(Sum (&c)[kAcross][kAcross], const Shared& shared, int i, int top, int left_col) {
     Sum p[kAcross], q[kAcross];
+    constexpr int kPack = 16 / sizeof(Sum);
     ONNXC_UNROLL_DEVICE
-    for (int r = 0; r < kAcross; ++r) {
-      p[r] = shared.a[i][top + r];
-      q[r] = shared.b[i][left_col + r];
+    for (int r = 0; r < kAcross; r += kPack) {
+      const Pack<Sum> of_a = load(&shared.a[i][top + r]), of_b = load(&shared.b[i][left_col + r]);
+      ONNXC_UNROLL_DEVICE
+      for (int e = 0; e < kPack; ++e) {
+        p[r + e] = of_a.at[e];
+        q[r + e] = of_b.at[e];
+      }
     }
     ONNXC_UNROLL_DEVICE
     for (int r = 0; r < kAcross; ++r) {

@@ -48,6 +48,12 @@ struct alignas(16) Pack {
   T at[16 / sizeof(T)];
 };
 
+/// Two neighbours, which one store moves.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T at[2];
+};
+
 /// What every GPU that is meant can run. Parameters are passed by their bytes.
 template <class Kernel>
 inline constexpr bool kIsKernel = Kernel::kThreads > 0 && Kernel::kThreads % 32 == 0 && Kernel::kThreads <= 1024 &&

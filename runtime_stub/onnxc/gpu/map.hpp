@@ -9,6 +9,7 @@
 #include "../map_scalar.hpp"
 #include "index.hpp"
 #include "operands.hpp"
+#include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
 

@@ -52,9 +52,6 @@ struct MatrixProduct {
     Stages<Tile> stages;
     unsigned ticket;
   };
-  struct alignas(2 * sizeof(Y)) Pair {
-    Y at[2];
-  };
 
   Y* y;
   Left a;
@@ -94,7 +91,8 @@ struct MatrixProduct {
       return static_cast<Y>(epilogue(Scalar{}, v, [&](const auto& form) { return *form.at(epilogue_row + row, epilogue_col + col); }));
     };
     // Neighbours are stored at once, so that four lanes write 32 bytes of f32.
-    const bool paired = (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(size.y_stride) * sizeof(Y)) % sizeof(Pair) == 0;
+    const bool paired =
+        (reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(size.y_stride) * sizeof(Y)) % sizeof(Pair<Y>) == 0;
     const Places<Tile> places;
     ONNXC_UNROLL_DEVICE
     for (int i = 0; i < kM; ++i) {
@@ -110,9 +108,9 @@ struct MatrixProduct {
             *place = first_of_two;
             continue;
           }
-          const Pair both{{first_of_two, result(c[i][j][r + 1], row, col + 1)}};
+          const Pair<Y> both{{first_of_two, result(c[i][j][r + 1], row, col + 1)}};
           if (paired) {
-            *reinterpret_cast<Pair*>(place) = both;
+            store(place, both);
           } else {
             place[0] = both.at[0];
             place[1] = both.at[1];

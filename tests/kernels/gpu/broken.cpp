@@ -151,6 +151,14 @@ struct CopyNotAligned : Fields {
 };
 
 template <bool kSound>
+struct PairNotAligned : Fields {
+  void operator()(Shared&) const {
+    y[thread()] = 1;
+    if (thread() < 4) store(y + thread() * 2 + (kSound ? 0 : 1), Pair<float>{{1, 1}});
+  }
+};
+
+template <bool kSound>
 struct LoadNotAligned : Fields {
   void operator()(Shared&) const {
     const Pack<float> all = load(y + (kSound ? thread() / 4 * 4 : thread()));
@@ -314,9 +322,10 @@ TEST_CASE("copies that are not waited for do not come") {
   expect_ended<CopyLeftBehind>("a thread ends before its copies were waited for");
 }
 
-TEST_CASE("16 bytes that are not aligned end the program") {
+TEST_CASE("accesses that are not aligned end the program") {
   expect_ended<CopyNotAligned>("a copy of 16 bytes that is not aligned");
   expect_ended<LoadNotAligned>("a load of 16 bytes that is not aligned");
+  expect_ended<PairNotAligned>("a store of two neighbours that is not aligned");
 }
 
 TEST_CASE("an access out of bounds ends the program") {

@@ -105,9 +105,9 @@ void check_shapes() {
                    .kh = 5,
                    .kw = 5,
                    .dilation_y = 2,
-                   .dilation_x = 2,
+                   .dilation_x = 1,
                    .pad_top = 4,
-                   .pad_left = 4})
+                   .pad_left = 2})
       .check();
   // 1-D with a dilation, groups, shared k.
   Case<Few, Kind>({.n = 2, .w = 40, .cin = 3 * chunk, .ow = 19, .cout = 6, .kw = 3, .stride_x = 2, .dilation_x = 2, .pad_left = 1}).check();

@@ -23,7 +23,7 @@ std::vector<float> check(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
   const auto us = [](int64_t v) { return static_cast<std::size_t>(v); };
   const auto a = numbers<A>(us(batch * m * k), 1);
   const auto b = numbers<B>(us(batch * n * k), 2);
-  const auto bias = numbers<float>(us(n), 3);
+  const auto bias = numbers<float>(us(batch * m * n), 3);
   GemmParams p{.m = m,
                .n = n,
                .k = k,
@@ -39,7 +39,7 @@ std::vector<float> check(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
   const OnDevice<float> dbias(bias), dy(std::vector<float>(us(batch * m * (n + 1)), 77.0f));
   const OnDevice<unsigned> words(std::vector<unsigned>(1));
   Queue queue(nullptr, words.data());
-  gemv<kRows>(queue, dy.data(), da.data(), db.data(), p, Epilogue<AddRelu, PerCol<float>>{{dbias.data()}});
+  gemv<kRows>(queue, dy.data(), da.data(), db.data(), p, Epilogue<AddRelu, Rows<float>>{{dbias.data(), n}});
   REQUIRE(!queue.result());
   const auto y = dy.host();
   for (int64_t row = 0; row < batch * m; ++row) {
@@ -49,7 +49,7 @@ std::vector<float> check(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
         REQUIRE(got == 77);
         continue;
       }
-      double sum = bias[us(col)], size = 0;
+      double sum = bias[us(row * n + col)], size = 0;
       for (int64_t i = 0; i < k; ++i) {
         const double product = value_of(a[us(row * k + i)]) * value_of(b[us((row / m * n + col) * k + i)]);
         sum += product;

@@ -169,6 +169,15 @@ TEMPLATE_TEST_CASE("16 bytes move at once", "", int8_t, int16_t, int32_t, float,
   for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(got[i] == static_cast<TestType>(i % 100 + i % n));
 }
 
+TEMPLATE_TEST_CASE("two neighbours are stored at once", "", int8_t, float16, float, int64_t) {
+  std::vector<TestType> x(64);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<TestType>(static_cast<float>(i));
+  const OnDevice<TestType> from(x), y(x.size());
+  REQUIRE(!launch(nullptr, Pairs<TestType>{y.data(), from.data()}, {1, 1, 1}));
+  const auto got = y.host();
+  for (std::size_t i = 0; i < x.size(); ++i) REQUIRE(static_cast<float>(got[i]) == static_cast<float>(i ^ 1));
+}
+
 TEST_CASE("asynchronous copies are there once they were waited for") {
   for (const int n : {0, 1, 2, 3, 7}) {
     std::vector<float> x(static_cast<std::size_t>(n) * 128);

@@ -114,6 +114,16 @@ struct Packs {
   }
 };
 
+template <class T>
+struct Pairs {
+  static constexpr int kThreads = 32;
+  struct Shared {};
+  T* y;
+  const T* x;
+
+  ONNXC_DEVICE void operator()(Shared&) const { store(y + thread() * 2, Pair<T>{{x[thread() * 2 + 1], x[thread() * 2]}}); }
+};
+
 /// A pipeline of three stages through shared memory, of which some rows are not valid.
 struct Copies {
   static constexpr int kThreads = 32, kStages = 3;

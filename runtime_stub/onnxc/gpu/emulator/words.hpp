@@ -81,6 +81,12 @@ void store(T* p, const Pack<T>& v ONNXC_CALLER) {
   std::memcpy(static_cast<void*>(p), &v, 16);
 }
 
+template <class T>
+void store(T* p, const Pair<T>& v ONNXC_CALLER) {
+  if (reinterpret_cast<std::uintptr_t>(p) % sizeof(v) != 0) emulator::fail("a store of two neighbours that is not aligned", {file, line});
+  std::memcpy(static_cast<void*>(p), &v, sizeof(v));
+}
+
 inline void copy_async(void* to, const void* from, bool valid ONNXC_CALLER) {
   const emulator::Where where{file, line};
   emulator::Fiber& me = *emulator::self;

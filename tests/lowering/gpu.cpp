@@ -122,7 +122,7 @@ TEST_CASE("attention on a GPU is one kernel") {
     const std::vector<std::string> kernels = kernels_on(program_of(text(rule, mask, "")), Device::Gpu);
     CHECK(kernels == std::vector<std::string>{"gpu_pack_rows", "gpu_attention"});  // k has keys as columns
   }
-  CHECK(kernels_on(program_of(text("  m: ? = Identity(s)\n" + softmax + product, "", "")), Device::Gpu).back() == "gpu_attention");
+  CHECK(kernels_on(program_of(text("  p: ? = Softmax(s) {axis = -1}\n" + product, "", "")), Device::Gpu).back() == "gpu_attention");
   // A mask that is no sum, and probabilities that somebody else reads, are no attention.
   CHECK(kernels_on(program_of(text("  m: ? = Mul(s, mask)\n" + softmax + product, mask, "")), Device::Gpu).back() == "gpu_gemm");
   CHECK(
@@ -132,21 +132,21 @@ TEST_CASE("attention on a GPU is one kernel") {
           .back() == "gpu_gemm");
 }
 
-// A product that pays on a GPU, and a recurrence of one thread behind it, which does not.
+// Places that depend on those before them, which one thread finds, and negation, which pays on a GPU.
 constexpr const char* kMixed =
-    "graph \"mixed\" (x: f32[1, 2048, 1024], w: f32[1024, 64], wi: f32[1, 1024, 64], r: f32[1, 1024, 256]) -> (y) {\n"
-    "  s: ? = MatMul(x, w)\n  t: ? = Transpose(s) {perm = [1, 0, 2]}\n  y: ? = LSTM(t, wi, r) {hidden_size = 256}\n}\n";
+    "graph \"mixed\" (x: f32[1, 1, 1000, 1000], i: i64[1, 1, 1000, 1000]) -> (y) {\n"
+    "  u: ? = MaxUnpool(x, i) {kernel_shape = [2, 2], strides = [2, 2]}\n  y: ? = Neg(u)\n}\n";
 
 TEST_CASE("nodes are where they end sooner, unless the caller decides") {
   const Program mixed = program_of(kMixed, {});
-  CHECK(kernels_on(mixed, Device::Gpu).front() != "to_host");
-  CHECK_FALSE(kernels_on(mixed, Device::Cpu).empty());
+  CHECK(kernels_on(mixed, Device::Cpu) == std::vector<std::string>{"scalar_max_unpool"});
+  CHECK(kernels_on(mixed, Device::Gpu) == std::vector<std::string>{"to_host", "to_host", "to_device", "gpu_map"});
   REQUIRE(mixed.device_costs);
   CHECK(mixed.device_costs->chosen_ns <= mixed.device_costs->host_ns);
   CHECK(mixed.device_costs->chosen_ns <= mixed.device_costs->gpu_ns);
   CHECK_FALSE(mixed.device_costs->transfers.empty());
   CHECK(kernels_on(program_of(kMixed, {.devices = Devices::Gpu}), Device::Cpu).empty());
-  CHECK_THROWS_WITH(program_of("graph \"text\" (x: str[4]) -> (y) {\n  y: ? = StringNormalizer(x)\n}\n", {.devices = Devices::Gpu}),
+  CHECK_THROWS_WITH(program_of("graph \"text\" (x: string[4]) -> (y) {\n  y: ? = StringNormalizer(x)\n}\n", {.devices = Devices::Gpu}),
                     Catch::Contains("cannot run on a GPU"));
 }
 

@@ -22,9 +22,10 @@ int64_t KernelQuery::threads() const { return lowerer_.options_.threads; }
 bool KernelQuery::optimise() const { return lowerer_.options_.optimise && lowerer_.device_ == Device::Cpu; }
 
 View KernelQuery::in_any(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr); }
-View KernelQuery::in(int i) {
+View KernelQuery::in(int i) { return operand(node_.input(i)); }
+View KernelQuery::operand(ValueId value) {
   const Layout row_major;
-  return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &row_major);
+  return lowerer_.view_of(*lowerer_.scope_, value, &row_major);
 }
 View KernelQuery::in(int i, const Layout& layout) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &layout); }
 

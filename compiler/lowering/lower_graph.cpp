@@ -53,7 +53,7 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
   const bool on_gpu = target_.gpu != nullptr;  // which moves 16 bytes at once
-  Scope scope{&graph, on_gpu ? assign_layouts(graph, 4, 16) : assign_layouts(graph, target_.vector_floats),
+  Scope scope{&graph, on_gpu ? assign_layouts(graph, 4, 16, false) : assign_layouts(graph, target_.vector_floats),
               PerValue<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.

@@ -103,6 +103,8 @@ class KernelQuery {
   View in_any(int i);
   /// Input i in `layout`. If that is channels-last, the pixel stride may differ.
   View in(int i, const Layout& layout);
+  /// A value that the node reads, an operand of its epilogue among them, row-major.
+  View operand(ValueId value);
   /// Output i, row-major. If the kernel does not apply the node's epilogue, see `apply_epilogue`.
   View out(int i);
   /// Output i in the layout assigned to it.

@@ -6,7 +6,7 @@
 
 namespace onnxc {
 
-PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats, int64_t byte_unit) {
+PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats, int64_t byte_unit, bool may_be_planar) {
   PerValue<Layout> layouts(graph.values.size());
   PerValue<std::vector<const Node*>> users(graph.values.size());
   for (const Node& node : graph.nodes) {
@@ -16,7 +16,7 @@ PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats, int64_t b
   }
   const auto planar = [&](const Node& node) {
     const Operator* op = node.is_map() || !node.regions.empty() ? nullptr : find_operator(node);
-    return op != nullptr && op->planar != nullptr ? op->planar(graph, node, vector_floats) : PlanarUse{};
+    return may_be_planar && op != nullptr && op->planar != nullptr ? op->planar(graph, node, vector_floats) : PlanarUse{};
   };
   const auto stays_planar = [&](const Node& node) {
     const ValueId in = node.input(0);

@@ -67,6 +67,14 @@ TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU
   CHECK(program.host_reasons.empty());
 }
 
+TEST_CASE("sums of bytes are sums on a GPU") {
+  const std::vector<Call> calls = calls_of(program_of("graph \"sums\" (x: u8[3, 5]) -> (y) {\n  y: ? = onnxc.ByteSum(x)\n}\n"));
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].kernel == "scalar_reduce");
+  REQUIRE(std::holds_alternative<RuntimeName>(calls[0].template_args.at(0)));
+  CHECK(std::get<RuntimeName>(calls[0].template_args[0]).name == "scalar::Sum");
+}
+
 TEST_CASE("what the host computes has a reason") {
   const Program program = program_of(
       "graph \"branches\" (c: bool[], x: f32[4, 8]) -> (z) {\n  y: ? = If(c) captures (x) then_branch graph \"then\" (x: ?) -> (a) {\n"

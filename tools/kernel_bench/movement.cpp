@@ -4,6 +4,7 @@
 #include <onnxc/packed.hpp>
 #include <onnxc/pick_channels.hpp>
 #include <onnxc/pixels_of_bytes.hpp>
+#include <onnxc/scalar/byte_table.hpp>
 #include <onnxc/store_integers.hpp>
 #include <onnxc/strided_copy.hpp>
 #include <onnxc/transpose.hpp>
@@ -23,6 +24,11 @@ void add_movement(Suite& suite) {
   suite.add("byte_table", "784x96", [](Data& d) {
     return [x = d.room<uint8_t>(784 * 96), y = d.room<uint8_t>(784 * 96), table = d.room<uint8_t>(256)] {
       byte_table({}, x, y, table, {.columns = 784 * 96});
+    };
+  });
+  suite.add("scalar_byte_table", "784x96", [](Data& d) {
+    return [x = d.room<uint8_t>(784 * 96), y = d.room<uint8_t>(784 * 96), table = d.room<uint8_t>(256)] {
+      scalar::byte_table(y, x, table, 784 * 96);
     };
   });
   suite.add("pixels_of_bytes", "3x224x224", [](Data& d) {

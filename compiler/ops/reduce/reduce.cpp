@@ -271,8 +271,9 @@ void evaluate_reduce(Evaluation& e) {
   else for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
 }
 
+/// Of a node that reduces: all others sum.
 const char* combine_name(const Node& node) {
-  return node.op == "ReduceSum" ? "Sum" : node.op == "ReduceProd" ? "Product" : node.op == "ReduceMax" ? "Max" : "Min";
+  return node.op == "ReduceProd" ? "Product" : node.op == "ReduceMax" ? "Max" : node.op == "ReduceMin" ? "Min" : "Sum";
 }
 const char* prologue_name(const Node& node, const char* none) {
   const std::string prologue = node.string("prologue", "");

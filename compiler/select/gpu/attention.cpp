@@ -30,7 +30,7 @@ std::optional<ScoreRule> rule_of(const Expr& e, int term, int scores) {
   if (t.kind != Expr::Kind::Apply || t.type != ElementType::F32) return std::nullopt;
   for (const int side : {0, 1}) {
     const int other = t.args[1 - side];
-    if (other < 0 || (side == 1 && t.fn == Fn::Div)) continue;
+    if (t.args[0] < 0 || t.args[1] < 0 || (side == 1 && t.fn == Fn::Div)) continue;
     std::optional<ScoreRule> rule = rule_of(e, t.args[side], scores);
     if (!rule || rule->mask >= 0) continue;
     const Expr::Term& operand = e.terms[static_cast<std::size_t>(other)];
@@ -182,10 +182,7 @@ void lower_gpu_attention(KernelQuery& last) {
                    {"y", steps(queries, value_size)}};
   std::optional<View> mask;
   if (chain.mask != kAbsent) {
-    KernelQuery of_mask = last.of(chain.rule != nullptr ? *chain.rule : *chain.product);
-    int input = 0;
-    while (of_mask.node().inputs[static_cast<std::size_t>(input)] != chain.mask) ++input;
-    mask = of_mask.in(input);
+    mask = last.operand(chain.mask);
     const Extents& scores = graph[chain.softmax->inputs[0]].type.extents;
     const DimList strides = broadcast_strides(scores, mask->extents, mask->strides());
     params.emplace_back("mask", dims_arg(DimList{rank == 4 ? strides[0] : Dim(0), strides[rank - 3], strides[rank - 2]}));

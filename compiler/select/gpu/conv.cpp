@@ -68,9 +68,22 @@ View pixels_of_result(KernelQuery& l) {
   return {l.workspace("result", type.element, element_count(type.extents)), type.element, type.extents, Layout{true, type.extents[1]}};
 }
 
+constexpr std::string_view kProduct = "gpu_gemm", kWindows = "gpu_conv";
+
+bool is_product(const ConvCall& c) { return c.taps() == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
+/// A product of pixels and weights.
+NamedArgs product_params(const ConvCall& c, const View& x, const View& y) {
+  return {{"m", dim_arg(c.pixels)},
+          {"n", dim_arg(c.cout)},
+          {"k", dim_arg(c.cin)},
+          {"a_stride", dim_arg(x.layout.pixel_stride)},
+          {"b_stride", dim_arg(gpu_row_of(c.cin, x.element))},
+          {"y_stride", dim_arg(y.layout.pixel_stride)}};
+}
+
 /// States a kernel from pixels to pixels. `begin(step)` adds template arguments; `w()` gives the weights.
 template <class Begin, class Weights>
-void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, const char* row, double macs, const GpuTilePlan& plan,
+void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, std::string_view row, double macs, const GpuTilePlan& plan,
                      Begin begin, Weights w) {
   const double in = static_cast<double>(ConvCall::likely(c.n) * ConvCall::likely(c.h) * ConvCall::likely(c.w) * c.cin);
   const double values = in + c.likely_pixels * static_cast<double>(c.cout) + static_cast<double>(c.cout * (c.cin / c.group) * c.taps());
@@ -82,7 +95,7 @@ void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, cons
     StepBuilder step = l.call(row);
     begin(step);
     step.pointer(y).pointer(pixels.data).pointer(w());
-    NamedArgs params = c.params(x, y, std::nullopt);
+    NamedArgs params = row == kProduct ? product_params(c, x, y) : c.params(x, y, std::nullopt);
     add_splits(l, step, plan, types.sums, params);
     if (const int64_t outside = l.node().integer("outside", 0); outside != 0 && !c.no_pads()) params.emplace_back("fill", dim_arg(outside));
     const std::optional<PointerArg> bias = l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt;
@@ -108,7 +121,7 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Types& types) {
                                                               .matrices = static_cast<double>(c.group),
                                                               .may_split = c.pixels.is_constant()});
   consider_pixels(
-      l, c, types, "gpu_conv", plan.macs * types.words, plan,
+      l, c, types, is_product(c) ? kProduct : kWindows, plan.macs * types.words, plan,
       [plan, kind](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind}); },
       [&l, c, types, row] { return weights(l, types, c.cout * c.taps() * row, [=](auto w) { return channels_innermost(w, c, row); }); });
 }

@@ -38,7 +38,7 @@ bool lower_gpu_reduce(KernelQuery& l) {
 }
 
 bool lower_gpu_pool(KernelQuery& l) {
-  if (!has_fast_pool(l.graph(), l.node())) return false;
+  if (!has_fast_pool(l.graph(), l.node()) || !l.out_layout(0).channels_last) return false;
   const Sliding s = pool_sliding(l);
   if (s.is_deep()) return false;
   const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

@@ -92,7 +92,6 @@ FAULTS = [
     Fault("combinations begin at 0", "rows", "reduce", "float all = Combine::template start<float>;", "float all = 0;"),
     Fault("half of the lines are left out", "rows", "reduce", "for (int half = kLines / 2;", "for (int half = kLines / 4;"),
     Fault("lines are combined before all were", "rows", "reduce", "partial[warp() + half][lane()]);\n        sync_block();", "partial[warp() + half][lane()]);"),
-    Fault("lines are overwritten before all were combined", "rows", "reduce", "sync_block();  // before the next tile's values", ""),
     Fault("rows that follow in a warp are left out", "rows", "softmax", "const int64_t step = int64_t{blocks().x} * kWarps;",
           "const int64_t step = int64_t{blocks().x} * kThreads;"),
     Fault("a row's largest value begins at 0", "rows", "softmax", "float v[kItems], top = detail::kLowest,", "float v[kItems], top = 0,"),

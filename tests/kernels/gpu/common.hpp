@@ -36,6 +36,13 @@ class OnDevice {
   std::size_t count_;
 };
 
+#if defined(__CUDACC__)
+/// A GPU has orders of its own.
+template <class Call>
+void for_orders(Call run) {
+  for (int i = 0; i < 3; ++i) run();
+}
+#else
 /// Keeps the emulator's settings as they were.
 struct SettingsKept {
   gpu::emulator::Settings before = gpu::emulator::settings();
@@ -58,5 +65,6 @@ void for_orders(Call run) {
     }
   }
 }
+#endif
 
 }  // namespace onnxc::test

@@ -128,7 +128,8 @@ TEST_CASE("copies go by packs, by turned tiles and by elements") {
     const std::vector<T> host = some<T>(20000);
     const OnDevice<T> device(host);
     for (const auto& [shape, ys, xs, from] :
-         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 64}, {64, 1}, {80, 1}, 1}, Form{{10, 64}, {64, 1}, {81, 1}}, Form{{10, 64}, {65, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}},
+         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 64}, {64, 1}, {80, 1}, 1}, Form{{10, 64}, {64, 1}, {81, 1}},
+          Form{{10, 64}, {65, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}},
           Form{{3, 33, 65}, {33 * 65, 65, 1}, {33 * 65, 1, 33}}, Form{{2, 40, 3, 35}, {40 * 105, 105, 35, 1}, {40 * 105, 1, 40, 120}},
           Form{{4, 4}, {4, 1}, {1, 4}}, Form{{5, 40}, {40, 1}, {0, 1}}, Form{{}, {}, {}}, Form{{0, 3}, {3, 1}, {3, 1}}}) {
       const int64_t count = shape.count() + (shape.rank > 0 ? shape[0] : 0);  // rows of y may have gaps
@@ -220,8 +221,8 @@ TEST_CASE("norms of rows") {
                               .bias = bias.data(),
                               .mean = mean.data(),
                               .inverse_deviation = deviation.data()};
-      const auto y =
-          results(rows * n, [&](Queue& q, float* to) { centred ? gpu::norm<true>(q, x.data(), to, p) : gpu::norm<false>(q, x.data(), to, p); });
+      const auto y = results(
+          rows * n, [&](Queue& q, float* to) { centred ? gpu::norm<true>(q, x.data(), to, p) : gpu::norm<false>(q, x.data(), to, p); });
       check_near(y, expected, 1e-5);
       check_near(mean.host(), means, 1e-6);
       check_near(deviation.host(), deviations, 1e-5);

@@ -1,5 +1,7 @@
 // Each word of the vocabulary of GPU kernels, in the emulator: what it gives is what device.hpp says, whatever the order of
 // blocks and threads.
+#include <onnxc/types.hpp>
+
 #include <cmath>
 #include <limits>
 #include <set>

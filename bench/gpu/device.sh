@@ -2,15 +2,17 @@
 # Runs what prepare.sh compiled, on the machine that has the GPU: is it right, and how fast? Each part has a limit, prints one table, and the
 # next one starts whatever happened.
 #
-#   bench/gpu/device.sh FOLDER OUT      OUT: a folder for results.json, which page.py reads, and for what programs said
+#   bench/gpu/device.sh FOLDER OUT      OUT: a folder for results.json, which page.py reads, gpu_costs.json, which fit_costs.py reads, and
+#                                       said.txt, for what programs said
 #
-# It needs nothing but bash and coreutils. ONNXC_GPU_SECONDS is how long each figure is measured (default: 1). Exit code: 1 if something was
+# It needs nothing but bash, coreutils, grep and sed. ONNXC_GPU_SECONDS is how long each figure is measured (default: 1; kernels: 0.5).
+# ONNXC_GPU_SHRINK divides their sizes, for the emulator. Exit code: 1 if something was
 # wrong or did not end.
 set -uo pipefail
 [ $# = 2 ] || { sed -n 5p "$0" >&2; exit 2; }
 folder="$(cd "$1" && pwd)" || exit 2
 mkdir -p "$2" && out="$(cd "$2" && pwd)" || exit 2
-seconds="${ONNXC_GPU_SECONDS:-1}" copy_bytes="${ONNXC_GPU_COPY_BYTES:-268435456}"
+seconds="${ONNXC_GPU_SECONDS:-1}" cost_seconds="${ONNXC_GPU_SECONDS:-0.5}" copy_bytes="${ONNXC_GPU_COPY_BYTES:-268435456}" shrink="${ONNXC_GPU_SHRINK:-1}"
 said="$out/said.txt"
 : >"$said"
 wrong=0
@@ -79,6 +81,16 @@ for program in "$folder"/units/*/unit; do
 done
 [ ${#units[@]} -gt 0 ] && [ $failed = 0 ] || wrong=$((wrong + 1))
 
+echo "== kernels: us of one in a graph"
+limited 240 "$folder/costs" "$cost_seconds" "$shrink" >"$out/costs.txt"
+code=$?
+mapfile -t costs < <(grep -x '{.*}' "$out/costs.txt") # a line may have been cut off
+for line in ${costs[@]+"${costs[@]}"}; do
+  printf '  %-46s %12s\n' "$(field "$line" name)" "$(field "$line" cpu_time)"
+done
+rm -f "$out/costs.txt"
+[ $code = 0 ] && [ ${#costs[@]} -gt 0 ] || { wrong=$((wrong + 1)) && echo "  ENDED EARLY ($code)"; }
+
 joined() { local IFS=,; sed 's/},{/},\n    {/g' <<<"$*"; }
 cat >"$out/results.json" <<END
 {
@@ -94,5 +106,13 @@ cat >"$out/results.json" <<END
   ]
 }
 END
-echo "wrote $out/results.json; parts with faults: $wrong"
+cat >"$out/gpu_costs.json" <<END
+{
+  "context": {"date": "$(date -u +%Y-%m-%dT%H:%M:%S+00:00)"},
+  "benchmarks": [
+    $(joined ${costs[@]+"${costs[@]}"})
+  ]
+}
+END
+echo "wrote $out/results.json and gpu_costs.json; parts with faults: $wrong"
 [ $wrong = 0 ]

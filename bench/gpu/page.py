@@ -24,11 +24,12 @@ HOW = """
     bench/gpu/device.sh /tmp/folder /tmp/out      # where the GPU is; nothing else is needed
     cp /tmp/out/results.json docs/measurements/gpu/<card>-<date>.json
     bench/gpu/page.py >docs/performance-gpu.md
+    bench/fit_costs.py /tmp/out/gpu_costs.json --machine <card>      # rows for targets/kernels/gpu.inc
 
 `bench/gpu/rehearse.sh` does the same in the emulator, on small models.
 
-What is not measured so: costs of single kernels for the catalogue, cases of ONNX's node tests on a GPU, and peers (PyTorch under a CUDA graph
-and `torch.compile`, cuBLAS, cuDNN).
+What is not measured so: cases of ONNX's node tests on a GPU, races by `compute-sanitizer`, and peers (PyTorch under a CUDA graph and
+`torch.compile`, cuBLAS, cuDNN).
 """
 
 

@@ -36,6 +36,8 @@ link() { if [ -n "$emulated" ]; then "$cxx" -pthread -s "${@:2}" -o "$1"; else "
 mkdir -p "$folder/tests" "$folder/units"
 compile -O2 bench/gpu/machine.cpp "$out/machine.o"
 link "$folder/machine" "$out/machine.o"
+compile -O2 bench/gpu/costs.cpp "$out/costs.o"
+link "$folder/costs" "$out/costs.o"
 
 "$cxx" -std=c++20 -O1 -w -c tests/catch_main.cpp -o "$out/main.o"
 for name in ${tests[@]+"${tests[@]}"}; do

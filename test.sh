@@ -127,6 +127,7 @@ beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # 
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "units for GPUs and compilers" script tests/gpu/sources.sh
+beside "what a GPU will be measured with" script bench/gpu/rehearse.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
@@ -152,6 +153,8 @@ long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks
 long_stage "words of GPU kernels by nvcc" script tests/gpu/words.sh
 long_stage "reference kernels by nvcc" script tests/gpu/scalars.sh
+long_stage "units for GPUs by nvcc" script tests/gpu/nvcc_units.sh  # six; with --all each of the zoo, which takes hours
+long_stage "faults in kernels of GPUs" script tests/gpu/faults.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh

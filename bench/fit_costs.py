@@ -120,8 +120,10 @@ def main():
         sys.exit(f"fit_costs: {options.report} is not a report of kernel_bench: {error}")
     date = datetime.datetime.fromisoformat(context["date"])
     provenance = f"{options.machine or machine.processor()}, {date:%Y-%m-%d}, {machine.commit()}"
-    rows, peak = catalogue(), float(context["fma_peak_gmacs"])
-    print(f"// Peak {peak:.1f} GMAC/s: {1 / peak:.4f} ns a multiply-add at best.")
+    rows = catalogue()
+    if "fma_peak_gmacs" in context:  # not of GPUs
+        peak = float(context["fma_peak_gmacs"])
+        print(f"// Peak {peak:.1f} GMAC/s: {1 / peak:.4f} ns a multiply-add at best.")
     for row, shapes in samples.items():
         if row not in rows or (options.row and row not in options.row):
             continue

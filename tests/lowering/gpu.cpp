@@ -68,7 +68,8 @@ TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU
 }
 
 TEST_CASE("sums of bytes are sums on a GPU") {
-  const std::vector<Call> calls = calls_of(program_of("graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n"));
+  const std::vector<Call> calls =
+      calls_of(program_of("graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n"));
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].kernel == "scalar_reduce");
   REQUIRE(std::holds_alternative<RuntimeName>(calls[0].template_args.at(0)));

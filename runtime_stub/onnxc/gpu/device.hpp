@@ -37,6 +37,7 @@
 #else
 #include "emulator/memory.hpp"
 #include "emulator/mma.hpp"
+#include "emulator/settings.hpp"
 #include "emulator/stream.hpp"
 #include "emulator/warp.hpp"
 #include "emulator/words.hpp"
@@ -49,6 +50,13 @@ namespace onnxc::inline ONNXC_ISA::gpu {
 inline constexpr int32_t kDevice = ONNXC_CUDA;
 #else
 inline constexpr int32_t kDevice = ONNXC_CUDA_EMULATED;
+#endif
+
+/// Blocks that a grid has at most where blocks go on with what is left once they are done.
+#if defined(__CUDACC__)
+constexpr int64_t most_blocks() noexcept { return 65536; }
+#else
+inline int64_t most_blocks() noexcept { return emulator::settings().most_blocks; }
 #endif
 
 /// The combination of v over all lanes, in every lane, in an order that does not depend on time.

@@ -51,8 +51,7 @@ struct Box {
 
 /// Blocks of `threads` for `count` items, which the kernel walks in strides of the grid.
 inline Index grid_for(int64_t count, int64_t threads) noexcept {
-  constexpr int64_t kMostBlocks = 65536;
-  return {static_cast<int>(min_of(ceil_div(count, threads), kMostBlocks)), 1, 1};
+  return {static_cast<int>(min_of(ceil_div(count, threads), most_blocks())), 1, 1};
 }
 
 }  // namespace onnxc::gpu

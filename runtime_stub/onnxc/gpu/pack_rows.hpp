@@ -10,6 +10,7 @@
 // along k.
 #pragma once
 #include "../contract/gpu.hpp"
+#include "index.hpp"
 #include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
@@ -94,17 +95,15 @@ struct PackRowsAcross {
 
 template <class T>
 static void pack_rows(Queue& gpu, T* to, const T* from, const PackRowsParams& p) noexcept {
-  constexpr int64_t kMostBlocks = 1 << 16;
   const int64_t elements = p.outer * p.batch * p.rows * p.to_stride;
   if (elements <= 0) return;
   if (p.from_k == 1) {
     const int64_t threads = elements * static_cast<int64_t>(sizeof(T)) / 16;
-    const int64_t grid = min_of(ceil_div(threads, detail::PackRowsAlong<T>::kThreads), kMostBlocks);
-    return launch(gpu, detail::PackRowsAlong<T>{to, from, p}, {static_cast<int>(grid), 1, 1});
+    return launch(gpu, detail::PackRowsAlong<T>{to, from, p}, grid_for(threads, detail::PackRowsAlong<T>::kThreads));
   }
   using Kernel = detail::PackRowsAcross<T>;
   const Kernel kernel{to, from, p, ceil_div(p.rows, Kernel::kTile), ceil_div(p.to_stride, Kernel::kTile)};
-  launch(gpu, kernel, {static_cast<int>(min_of(p.outer * p.batch * kernel.row_tiles * kernel.k_tiles, kMostBlocks)), 1, 1});
+  launch(gpu, kernel, grid_for(p.outer * p.batch * kernel.row_tiles * kernel.k_tiles, 1));
 }
 
 }  // namespace onnxc::gpu

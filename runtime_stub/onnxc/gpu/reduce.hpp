@@ -93,8 +93,8 @@ struct ReduceMiddle {
           shared.partial[warp()][lane()] = Combine::combine(shared.partial[warp()][lane()], shared.partial[warp() + half][lane()]);
         sync_block();
       }
+      // The next tile's values may come at once: this line is its own thread's, and all others were read before the last barrier.
       if (warp() == 0 && column < p.inner) y[row * p.y_outer + column] = detail::finished(epilogue, shared.partial[0][lane()], row, column);
-      sync_block();  // before the next tile's values
     }
   }
 };

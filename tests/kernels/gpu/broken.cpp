@@ -338,7 +338,7 @@ TEST_CASE("an access out of bounds ends the program") {
   REQUIRE(f.message.find("thread 255") != std::string::npos);
 }
 
-TEST_CASE("shared memory that was not set holds NaNs") { expect_found<SharedUnset<true>, SharedUnset<false>>(); }
+TEST_CASE("shared memory that was not set does not hold what a kernel wants") { expect_found<SharedUnset<true>, SharedUnset<false>>(); }
 
 TEST_CASE("a ticket without a fence or a barrier before it is found") {
   expect_found<Ticket<0>, Ticket<2>>();

@@ -63,6 +63,14 @@ std::vector<T> results(int64_t count, Enqueue enqueue) {
   return first;
 }
 
+/// Puts what a kernel that works in place begins with on the device.
+void fill(float* y, const std::vector<float>& from) { REQUIRE(!gpu::to_device(nullptr, y, from.data(), from.size() * sizeof(float))); }
+
+/// To the bit.
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
 void check_near(const std::vector<float>& y, const std::vector<double>& expected, double bound) {
   REQUIRE(y.size() == expected.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -114,19 +122,22 @@ TEST_CASE("copies go by packs, by turned tiles and by elements") {
   struct Form {
     Shape shape;
     Ints y, x;
+    int64_t from = 0;  // of x
   };
   const auto check = [&]<class T>(T) {
     const std::vector<T> host = some<T>(20000);
-    const OnDevice<T> x(host);
-    for (const auto& [shape, ys, xs] :
-         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}},
+    const OnDevice<T> device(host);
+    for (const auto& [shape, ys, xs, from] :
+         {Form{{10, 64}, {64, 1}, {80, 1}}, Form{{10, 64}, {64, 1}, {80, 1}, 1}, Form{{10, 64}, {64, 1}, {81, 1}},
+          Form{{10, 64}, {65, 1}, {80, 1}}, Form{{10, 63}, {63, 1}, {80, 1}}, Form{{40, 70}, {70, 1}, {1, 40}},
           Form{{3, 33, 65}, {33 * 65, 65, 1}, {33 * 65, 1, 33}}, Form{{2, 40, 3, 35}, {40 * 105, 105, 35, 1}, {40 * 105, 1, 40, 120}},
           Form{{4, 4}, {4, 1}, {1, 4}}, Form{{5, 40}, {40, 1}, {0, 1}}, Form{{}, {}, {}}, Form{{0, 3}, {3, 1}, {3, 1}}}) {
-      const int64_t count = shape.count();
-      std::vector<T> expected(static_cast<std::size_t>(count));
+      const int64_t count = shape.count() + (shape.rank > 0 ? shape[0] : 0);  // rows of y may have gaps
+      std::vector<T> expected(static_cast<std::size_t>(count), T(-7));
       if (shape.rank == 0) expected[0] = host[0];
-      else strided_copy(Share{}, shape, expected.data(), ys, host.data(), xs);
-      CHECK(results<T>(count, [&](Queue& q, T* y) { gpu::copy_strided(q, shape, y, ys, x.data(), xs); }) == expected);
+      else strided_copy(Share{}, shape, expected.data(), ys, host.data() + from, xs);
+      const T* const x = device.data() + from;
+      CHECK(results<T>(count, [&](Queue& q, T* y) { gpu::copy_strided(q, shape, y, ys, x, xs); }) == expected);
     }
   };
   check(float{});
@@ -142,6 +153,7 @@ TEST_CASE("softmax of rows of any length") {
     host[static_cast<std::size_t>(2 * n)] = std::numeric_limits<float>::quiet_NaN();
     for (int64_t i = 0; i < n; ++i) host[static_cast<std::size_t>(3 * n + i)] = -kInfinity;
     if (n > 1) host[static_cast<std::size_t>(4 * n)] = -kInfinity;
+    for (int64_t i = 0; i < n; ++i) host[static_cast<std::size_t>(5 * n + i)] -= 200;  // of which no exponential is a number
     const OnDevice<float> x(host);
     const gpu::SoftmaxParams p{.rows = rows, .n = n, .x_row = n, .y_row = n};
     for (const bool log : {false, true}) {
@@ -162,11 +174,19 @@ TEST_CASE("softmax of rows of any length") {
         log ? gpu::softmax_in_block<true>(q, x.data(), y, p) : gpu::softmax_in_block<false>(q, x.data(), y, p);
       });
       check_near(in_block, expected, 2e-6);
+      CHECK(same(in_block, results(rows * n, [&](Queue& q, float* y) {
+                   fill(y, host);
+                   log ? gpu::softmax_in_block<true>(q, y, y, p) : gpu::softmax_in_block<false>(q, y, y, p);
+                 })));
       if (n > 256) continue;
       const auto in_warp = results(rows * n, [&](Queue& q, float* y) {
         log ? gpu::softmax_in_warp<8, true>(q, x.data(), y, p) : gpu::softmax_in_warp<8, false>(q, x.data(), y, p);
       });
       check_near(in_warp, expected, 2e-6);
+      CHECK(same(in_warp, results(rows * n, [&](Queue& q, float* y) {
+                   fill(y, host);
+                   log ? gpu::softmax_in_warp<8, true>(q, y, y, p) : gpu::softmax_in_warp<8, false>(q, y, y, p);
+                 })));
     }
   }
 }
@@ -201,11 +221,15 @@ TEST_CASE("norms of rows") {
                               .bias = bias.data(),
                               .mean = mean.data(),
                               .inverse_deviation = deviation.data()};
-      check_near(results(rows * n,
-                         [&](Queue& q, float* y) { centred ? gpu::norm<true>(q, x.data(), y, p) : gpu::norm<false>(q, x.data(), y, p); }),
-                 expected, 1e-5);
+      const auto y = results(
+          rows * n, [&](Queue& q, float* to) { centred ? gpu::norm<true>(q, x.data(), to, p) : gpu::norm<false>(q, x.data(), to, p); });
+      check_near(y, expected, 1e-5);
       check_near(mean.host(), means, 1e-6);
       check_near(deviation.host(), deviations, 1e-5);
+      CHECK(same(y, results(rows * n, [&](Queue& q, float* to) {
+                   fill(to, host);
+                   centred ? gpu::norm<true>(q, to, to, p) : gpu::norm<false>(q, to, to, p);
+                 })));
     }
   }
 }

@@ -102,6 +102,9 @@ struct Machine {
   int resident = 1;
   int stretch = 0;  ///< how many times threads of the same block still go on, in bursts
   bool in_late_warp = false;
+  /// Bytes of shared memory that nobody set: NaNs, which few results hide, or large finite numbers of all types, since some
+  /// kernels compute anew what is not finite.
+  int unset = 0xFF;
   Random random;
   Index grid;
   const int* block_order = nullptr;

@@ -17,7 +17,7 @@ inline void load_block(Machine& m, Block& b) {
   ++m.next_block;
   const auto x = static_cast<std::size_t>(m.grid.x), y = static_cast<std::size_t>(m.grid.y);
   b.index = {static_cast<int>(at % x), static_cast<int>(at / x % y), static_cast<int>(at / (x * y))};
-  std::memset(b.shared(), 0xFF, b.shared_bytes);
+  std::memset(b.shared(), m.unset, b.shared_bytes);
   b.ready.clear();
   b.late_ready.clear();
   b.late = -1;
@@ -214,6 +214,7 @@ inline void run_blocks(const Run& run, std::size_t first, std::size_t last) {
   m.order = order_of(settings().seed);
   m.resident = m.shuffled() ? Machine::kResident : 1;
   m.random.state = settings().seed * 2654435761u + static_cast<uint32_t>(first);
+  m.unset = m.order == Order::Bursts ? 0x4B : 0xFF;
   m.stretch = 0;
   m.in_late_warp = false;
   m.outside = {};

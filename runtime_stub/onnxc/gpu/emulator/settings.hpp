@@ -25,6 +25,7 @@ struct Settings {
   int workers = 1;                      ///< threads of this machine, which share the blocks
   int devices = 1;                      ///< GPUs that there seem to be
   std::size_t memory_bytes = SIZE_MAX;  ///< what they have together
+  int most_blocks = 65536;              ///< of grids whose blocks go on once they are done; with few, tests see them do so
   /// What the driver answers to all that it is asked, as it does once a kernel has failed; null: none has.
   const char* failed = nullptr;
 };

@@ -1,7 +1,7 @@
 // The words of device.hpp that one thread says alone, barriers and asynchronous copies, with their checks:
 //   - threads of a block that wait at different places, or for one that has ended
 //   - accesses of 16 bytes that are not aligned
-//   - copies come as late as they may, at their wait; until then NaNs lie where they go
+//   - copies come as late as they may, at their wait; until then what nobody set lies where they go
 //   - tickets without a fence before them
 #pragma once
 #if !defined(__CUDACC__)
@@ -95,7 +95,7 @@ inline void copy_async(void* to, const void* from, bool valid ONNXC_CALLER) {
     emulator::fail("a copy of 16 bytes that is not aligned", where);
   }
   if (target < me.home->shared() || target + 16 > me.home->shared_end) emulator::fail("a copy that does not go to shared memory", where);
-  std::memset(to, 0xFF, 16);
+  std::memset(to, emulator::machine->unset, 16);
   me.where = where;
   me.copies.push_back({to, from, valid});
 }

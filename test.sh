@@ -127,7 +127,7 @@ beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # 
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "units for GPUs and compilers" script tests/gpu/sources.sh
-beside "what a GPU will be measured with" script bench/gpu/rehearse.sh
+long_stage "what a GPU will be measured with" script bench/gpu/rehearse.sh
 beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3

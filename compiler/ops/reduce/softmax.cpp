@@ -67,7 +67,7 @@ Lines lines_of(KernelQuery& l) {
 
 void lower_softmax_rows(KernelQuery& l, const SoftmaxOfRows& emit) {
   const auto [axis, outer, n, inner] = lines_of(l);
-  const auto call_rows = [&](PointerArg x, PointerArg y, Dim rows, Dim x_row, Dim y_row) {
+  const auto call_rows = [&, n = n](PointerArg x, PointerArg y, Dim rows, Dim x_row, Dim y_row) {
     y.writes = true;
     emit(x, y, n, {{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
   };

@@ -261,6 +261,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
               {"weights", std::move(weights)},
               {"nodes", std::move(nodes)},
               {"floats", std::move(floats)},
+              {"on_host", std::move(on_host)},
               {"choices", std::move(choices)}});
   return all;
 }

@@ -5,6 +5,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -357,7 +358,7 @@ def check_floats(folder):
 def check_devices(folder):
     """Of a unit for a GPU, explain, info, its JSON, report and --explain say which node stays on the host, and why."""
     save(folder, [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Compress", ["a", "k"], ["n"], "pick")], [("x", (4,))], [("n", None)], {"k": np.array([True, False, True, True])})
-    model, why, target = folder / "model.onnx", "the host must know the extents of its result", ("--target", "cuda-sm80+x86-64-v3")
+    model, why, target = folder / "model.onnx", "the host must know the extents of its result", ("--target", "cuda-sm80+x86-64-v3", "--devices", "gpu,cpu")
     expect(f"Compress 'pick' -> n: on the host, as {why}; step" in call(ONNXC, "explain", model, "pick", *target), "explain says why a node is on the host")
     expect("  device    the GPU\n" in call(ONNXC, "explain", model, "first", *target), "and that another is on the GPU")
     whole = call(ONNXC, "explain", model, *target)
@@ -369,9 +370,11 @@ def check_devices(folder):
     call(ONNXC, "report", model, *target, "--json", folder / "report.json")
     steps = json.loads((folder / "report.json").read_text())["steps"]
     devices = {step["label"]: step.get("device") for step in steps}
-    expect(devices.get("map_scalar") == "gpu" and devices.get("scalar_compress") == "host", "report tells the device of each step", devices)
+    expect(devices.get("gpu_map") == "gpu" and devices.get("scalar_compress") == "host", "report tells the device of each step", devices)
     printed = call(ONNXC, model, "-o", folder / "model.cu", *target, "--explain")
     expect(f"    on the host: {why}\n" in printed and "    on the GPU\n" in printed, "--explain prints it", printed)
+    printed = call(ONNXC, model, "-o", folder / "model.cu", *target[:2], "--explain")
+    expect(re.search(r"us\* +[\d.]+ us +onnxc.Map 'first'", printed) and "as chosen (*)" in printed, "--devices=auto leaves a node beside its reader, and --explain tells both costs", printed)
 
 
 def check_ended_run(folder):

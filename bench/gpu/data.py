@@ -21,6 +21,7 @@ def main(model, folder):
     if feeds is None or expected is None:
         sys.exit(f"no data set beside {model}")
     described = model.parent / "case.json"
+    # Of quantised models what their codes allow; of others what sums in f32 in another order may lose, as in bench/quantisers.py.
     tolerance = json.loads(described.read_text()).get("tol_rel_l2", 1e-4) if described.exists() else 1e-4
     lines = [f"tolerance {tolerance}"]
     arrays = [("input", feeds[i.name]) for i in graph.input if i.name in feeds] + [("output", array) for array in expected]

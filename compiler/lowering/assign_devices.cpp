@@ -44,16 +44,36 @@ void tie_islands(const Graph& graph, const Lowerer& lowerer, partition::Problem&
   }
 }
 
-/// The problem of the cut, with its nodes in the graph's order, and the `names` of its values.
-partition::Problem problem_of(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Draft& on_gpu, int64_t room,
-                              std::vector<std::string>& names) {
+/// The problem of the cut, with its nodes in the graph's order.
+struct Posed {
   partition::Problem problem;
+  std::vector<ValueId> values;  ///< which each of the problem's values is
+};
+
+/// The nodes that read each value, in order.
+PerValue<std::vector<int>> readers_of(const Graph& graph) {
+  PerValue<std::vector<int>> readers(graph.values.size());
+  for (int i = 0; i < std::ssize(graph.nodes); ++i) {
+    for (const auto* values : {&graph.node(i).inputs, &graph.node(i).captures}) {
+      for (ValueId v : *values) {
+        if (v != kAbsent && (readers[v].empty() || readers[v].back() != i)) readers[v].push_back(i);
+      }
+    }
+  }
+  return readers;
+}
+
+/// Where the caller has an input or an output.
+int place_of(const Program& program, BufferId b) {
+  return program[b].device == Device::Cpu || program[b].is_value ? partition::kHost : kGpu;
+}
+
+void add_nodes(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Draft& on_gpu, partition::Problem& problem) {
   const auto cpu_costs = node_costs(on_cpu.program, gpu), gpu_costs = node_costs(on_gpu.program, gpu);
   const auto cost = [](const std::map<std::string, double>& costs, const std::string& name) {
     const auto found = costs.find(name);
     return found == costs.end() ? 0.0 : found->second;
   };
-  const PerValue<int> definition = definitions(graph);
   for (const Node& node : graph.nodes) {
     const std::string name = first_output(graph, node);
     const bool refused = on_gpu.lowerer.refused_by_gpu().contains(&node);
@@ -65,39 +85,29 @@ partition::Problem problem_of(const Graph& graph, const Gpu& gpu, const Draft& o
   }
   tie_islands(graph, on_cpu.lowerer, problem);
   tie_islands(graph, on_gpu.lowerer, problem);
-  const auto stays_on_host = [](const Program& program, BufferId b) { return program[b].device == Device::Cpu || program[b].is_value; };
-  PerValue<std::vector<int>> readers(graph.values.size());
-  for (int i = 0; i < std::ssize(graph.nodes); ++i) {
-    for (const auto* values : {&graph.node(i).inputs, &graph.node(i).captures}) {
-      for (ValueId v : *values) {
-        if (v != kAbsent && (readers[v].empty() || readers[v].back() != i)) readers[v].push_back(i);
-      }
-    }
-  }
-  for (int i = 0; i < std::ssize(graph.values); ++i) {
-    const ValueId v{i};
+}
+
+void add_values(const Graph& graph, const Gpu& gpu, const Program& program, Posed& posed) {
+  const PerValue<int> definition = definitions(graph);
+  PerValue<std::vector<int>> readers = readers_of(graph);
+  for (ValueId v = 0; v < std::ssize(graph.values); ++v) {
     if (graph[v].constant != nullptr) continue;
     partition::Value value;
     value.producer = definition[v];
-    value.readers = readers[v];
+    value.readers = std::move(readers[v]);
     const auto input = std::ranges::find(graph.inputs, v);
-    if (input != graph.inputs.end()) {
-      const BufferId b = on_gpu.program.inputs[static_cast<std::size_t>(input - graph.inputs.begin())];
-      value.place = stays_on_host(on_gpu.program, b) ? partition::kHost : kGpu;
-    } else if (value.producer < 0) {
-      continue;
-    }
+    if (input != graph.inputs.end())
+      value.place = place_of(program, program.inputs[static_cast<std::size_t>(input - graph.inputs.begin())]);
+    else if (value.producer < 0) continue;
     for (std::size_t k = 0; k < graph.outputs.size(); ++k) {
-      const int place = stays_on_host(on_gpu.program, on_gpu.program.outputs[k]) ? partition::kHost : kGpu;
+      const int place = place_of(program, program.outputs[k]);
       if (graph.outputs[k] == v && std::ranges::find(value.wanted, place) == value.wanted.end()) value.wanted.push_back(place);
     }
     const double bytes = likely_bytes(graph[v].type);
     value.transfer_ns = {0, transfer_ns(gpu, bytes, Device::Gpu), transfer_ns(gpu, bytes, Device::Cpu), 0};
-    problem.values.push_back(std::move(value));
-    names.push_back(graph[v].name);
+    posed.problem.values.push_back(std::move(value));
+    posed.values.push_back(v);
   }
-  if (room < partition::kNoLimit) problem.limits = {partition::kNoLimit, room};
-  return problem;
 }
 
 /// A partition with everything on the host, or with all that can on the GPU.
@@ -107,6 +117,29 @@ double cost_of_all(const partition::Problem& problem, int device) {
     if (problem.may_run(static_cast<int>(i), device)) devices[i] = device;
   }
   return partition::cost_ns(problem, devices);
+}
+
+/// What is told of a partition.
+DeviceCosts costs_of(const Graph& graph, const Posed& posed, const std::vector<int>& devices) {
+  const partition::Problem& problem = posed.problem;
+  const auto device = [](int number) { return number == kGpu ? Device::Gpu : Device::Cpu; };
+  const auto on = [&](int node) { return devices[static_cast<std::size_t>(node)]; };
+  DeviceCosts costs{.chosen_ns = partition::cost_ns(problem, devices),
+                    .host_ns = cost_of_all(problem, partition::kHost),
+                    .gpu_ns = cost_of_all(problem, kGpu)};
+  for (int i = 0; i < std::ssize(graph.nodes); ++i) {
+    const Node& node = graph.node(i);
+    const std::vector<double>& of_node = problem.nodes[static_cast<std::size_t>(i)].cost_ns;
+    costs.nodes.push_back({fmt::format("{} '{}'", node.full_op(), node.name), device(on(i)), of_node[partition::kHost], of_node[kGpu]});
+  }
+  for (std::size_t i = 0; i < posed.values.size(); ++i) {
+    const partition::Value& value = problem.values[i];
+    const int from = value.producer < 0 ? value.place : on(value.producer), to = 1 - from;
+    const bool goes = std::ranges::any_of(value.readers, [&](int reader) { return on(reader) == to; }) ||
+                      std::ranges::find(value.wanted, to) != value.wanted.end();
+    if (goes) costs.transfers.push_back({graph[posed.values[i]].name, device(to), problem.transfer_ns(value, from, to)});
+  }
+  return costs;
 }
 
 }  // namespace
@@ -131,37 +164,27 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
   }
   if (options.devices != Devices::Auto && room == partition::kNoLimit) return assignment;
   const Draft on_cpu(graph, target, draft, Device::Cpu);
-  std::vector<std::string> names;
-  partition::Problem problem = problem_of(graph, *target.gpu, on_cpu, on_gpu, room, names);
+  Posed posed;
+  add_nodes(graph, *target.gpu, on_cpu, on_gpu, posed.problem);
+  add_values(graph, *target.gpu, on_gpu.program, posed);
+  if (room < partition::kNoLimit) posed.problem.limits = {partition::kNoLimit, room};
+  partition::Problem wanted = posed.problem;
   // Who asks for the GPU gets it as far as its memory goes.
   if (options.devices != Devices::Auto) {
-    for (partition::Node& node : problem.nodes) node.cost_ns[kGpu] = node.cost_ns[kGpu] < partition::kNoKernel ? 0 : partition::kNoKernel;
+    for (partition::Node& node : wanted.nodes) node.cost_ns[kGpu] = node.cost_ns[kGpu] < partition::kNoKernel ? 0 : partition::kNoKernel;
   }
-  const partition::Partition found = partition::find_partition(problem);
+  const partition::Partition found = partition::find_partition(wanted);
   if (found.outcome != partition::Outcome::Found)
     throw Error(ErrorKind::Budget, fmt::format("the GPU has room for {} bytes of weights, and more must be there", room),
                 "give --gpu-memory more, or leave it out");
-  DeviceCosts costs{.chosen_ns = found.cost_ns, .host_ns = cost_of_all(problem, partition::kHost), .gpu_ns = cost_of_all(problem, kGpu)};
   for (int i = 0; i < std::ssize(graph.nodes); ++i) {
-    const Node& node = graph.node(i);
-    const auto at = static_cast<std::size_t>(i);
-    const auto [cpu_ns, gpu_ns] = std::pair(problem.nodes[at].cost_ns[partition::kHost], problem.nodes[at].cost_ns[kGpu]);
-    const Device device = found.devices[at] == kGpu ? Device::Gpu : Device::Cpu;
-    costs.nodes.push_back({fmt::format("{} '{}'", node.full_op(), node.name), device, cpu_ns, gpu_ns});
+    const Device device = found.devices[static_cast<std::size_t>(i)] == kGpu ? Device::Gpu : Device::Cpu;
     if (assignment.devices[i] == Device::Gpu && device == Device::Cpu)
       give_reason(i, room < partition::kNoLimit ? "the GPU's memory or time is better spent on others"
                                                 : "with its transfers it is predicted to end sooner here");
     assignment.devices[i] = device;
   }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const partition::Value& value = problem.values[i];
-    const int from = value.producer < 0 ? value.place : found.devices[static_cast<std::size_t>(value.producer)], to = 1 - from;
-    const bool goes =
-        std::ranges::any_of(value.readers, [&](int reader) { return found.devices[static_cast<std::size_t>(reader)] == to; }) ||
-        std::ranges::find(value.wanted, to) != value.wanted.end();
-    if (goes) costs.transfers.push_back({names[i], to == kGpu ? Device::Gpu : Device::Cpu, problem.transfer_ns(value, from, to)});
-  }
-  assignment.costs = std::move(costs);
+  assignment.costs = costs_of(graph, posed, found.devices);
   return assignment;
 }
 

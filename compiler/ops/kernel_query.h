@@ -23,6 +23,9 @@
 
 namespace onnxc {
 
+/// Operands of an epilogue beside what the kernel computes: as many as onnxc::Epilogue has forms for.
+constexpr int kMostEpilogueOperands = 4;
+
 /// A value as it lies in a buffer.
 struct View {
   PointerArg pointer;

@@ -18,7 +18,6 @@
 namespace onnxc {
 namespace {
 
-constexpr int kMostOperands = 4;  // beside the accumulator: as many as Epilogue has forms for
 constexpr int kMostMapInputs = 8;
 constexpr std::size_t kMostTerms = 64;
 
@@ -93,7 +92,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
     operands.push_back(v);
     outer.push_back(static_cast<int>(operands.size()));
   }
-  if (static_cast<int>(operands.size()) > kMostOperands) return false;
+  if (static_cast<int>(operands.size()) > kMostEpilogueOperands) return false;
   const bool image = op->layout == LayoutRule::Prefers;
   EpilogueShape shape;
   for (int axis = 0; axis < from.rank(); ++axis) {

@@ -96,8 +96,8 @@ std::optional<Chain> chain_of(const Surroundings& around, const Node& last) {
   const Graph& graph = around.graph;
   Chain chain;
   const auto is_matmul = [&](const Node* node) {
-    return node != nullptr && node->is("MatMul") && node->domain.empty() && is_stack(graph, node->inputs[0]) &&
-           is_stack(graph, node->inputs[1]) && graph[node->inputs[0]].type.rank() == graph[node->inputs[1]].type.rank();
+    return node != nullptr && node->is("MatMul") && is_stack(graph, node->inputs[0]) && is_stack(graph, node->inputs[1]) &&
+           graph[node->inputs[0]].type.rank() == graph[node->inputs[1]].type.rank();
   };
   if (!is_matmul(&last) || last.epilogue) return std::nullopt;
   chain.last = &last;
@@ -106,7 +106,7 @@ std::optional<Chain> chain_of(const Surroundings& around, const Node& last) {
     chain.nan = node;
     node = around.only_producer(node->inputs[0]);
   }
-  if (node == nullptr || !node->is("Softmax") || !node->domain.empty() || node->epilogue) return std::nullopt;
+  if (node == nullptr || !node->is("Softmax") || node->epilogue) return std::nullopt;
   const int64_t rank = graph[node->inputs[0]].type.rank(), axis = node->integer("axis", -1);
   if (axis != -1 && axis != rank - 1) return std::nullopt;
   chain.softmax = node;
@@ -146,7 +146,7 @@ bool fits(const Graph& graph, const Chain& chain) {
 }  // namespace
 
 std::vector<const Node*> absorbed_by_gpu_attention(const Surroundings& around, const Node& last, const Target& target) {
-  if (target.gpu == nullptr || last.domain != "" || last.op != "MatMul") return {};
+  if (target.gpu == nullptr) return {};
   const auto chain = chain_of(around, last);
   return chain && fits(around.graph, *chain) ? chain->absorbed() : std::vector<const Node*>{};
 }

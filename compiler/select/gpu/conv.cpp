@@ -10,12 +10,12 @@
 namespace onnxc {
 namespace {
 
-/// What the kernels compute with. `words`: multiply-adds of a word take so much of the time of f32's.
+/// What the kernels compute with. `time`: of a multiply-add of a word, in those of f32.
 struct Types {
   ElementType weights, sums;
-  double words;
+  double time;
 };
-constexpr Types kFloats{ElementType::F32, ElementType::F32, 1.0}, kBytes{ElementType::I8, ElementType::I32, 1.0 / 3};
+constexpr Types kFloats{ElementType::F32, ElementType::F32, 1.0}, kBytes{ElementType::I8, ElementType::I32, kGpuByteTime};
 
 /// Weights [cout][channels][taps] as [cout][taps][row], with zeros behind the channels.
 template <class T>
@@ -98,8 +98,7 @@ void consider_pixels(KernelQuery& l, const ConvCall& c, const Types& types, std:
     NamedArgs params = row == kProduct ? product_params(c, x, y) : c.params(x, y, std::nullopt);
     add_splits(l, step, plan, types.sums, params);
     if (const int64_t outside = l.node().integer("outside", 0); outside != 0 && !c.no_pads()) params.emplace_back("fill", dim_arg(outside));
-    const std::optional<PointerArg> bias = l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt;
-    step.params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step, bias));
+    step.params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step, bias_as_given(l)));
     step.macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps())).emit();
     if (l.out_layout(0).channels_last) return;
     const View result = l.out(0);
@@ -121,7 +120,7 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Types& types) {
                                                               .matrices = static_cast<double>(c.group),
                                                               .may_split = c.pixels.is_constant()});
   consider_pixels(
-      l, c, types, is_product(c) ? kProduct : kWindows, plan.macs * types.words, plan,
+      l, c, types, is_product(c) ? kProduct : kWindows, plan.macs * types.time, plan,
       [plan, kind](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind}); },
       [&l, c, types, row] { return weights(l, types, c.cout * c.taps() * row, [=](auto w) { return channels_innermost(w, c, row); }); });
 }
@@ -147,8 +146,7 @@ void consider_exact(KernelQuery& l, const ConvCall& c, const Types& types) {
 }
 
 bool lower_conv(KernelQuery& l, const Types& types) {
-  constexpr int kMostOperands = 4;  // that Epilogue has forms for
-  if (l.has(2) && l.node().epilogue_operands == kMostOperands) return false;
+  if (!has_room_for_bias(l)) return false;
   const ConvCall c(l);
   if (c.is_deep()) return false;
   consider_product(l, c, types);

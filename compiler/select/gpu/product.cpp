@@ -112,9 +112,8 @@ RowsOfK right_side(KernelQuery& l, const Product& product) {
 
 /// States a kernel of that row. `begin(step)` adds template arguments.
 template <class Begin>
-void consider_product(KernelQuery& l, const Product& product, const char* row, double macs, const GpuTilePlan& plan,
-                      std::optional<int> bias_input, Begin begin) {
-  l.consider(row, macs, product.bytes(), [&l, product, row, plan, bias_input, begin] {
+void consider_product(KernelQuery& l, const Product& product, const char* row, double macs, const GpuTilePlan& plan, Begin begin) {
+  l.consider(row, macs, product.bytes(), [&l, product, row, plan, begin] {
     const MatrixProduct& p = product.matrices;
     const Dim count = element_count({p.a.begin(), p.a.end() - 2});
     const RowsOfK a =
@@ -132,7 +131,7 @@ void consider_product(KernelQuery& l, const Product& product, const char* row, d
                      {"y_stride", dim_arg(p.n)}};
     add_stack(params, product.stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
     add_splits(l, step, plan, product.sums, params);
-    const std::optional<PointerArg> bias = bias_input && l.has(*bias_input) ? std::optional(l.in(*bias_input).pointer) : std::nullopt;
+    const std::optional<PointerArg> bias = l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt;
     step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step, bias));
     step.macs(product.stack.count() * p.m * p.n * p.k).emit();
   });
@@ -168,24 +167,23 @@ bool lower_gpu_matmul(KernelQuery& l) {
   if (!product) return false;
   if (l.math() == Math::Strict) return lower_exact(l, *product), true;
   const GpuTilePlan plan = plan_for(l, *product);
-  consider_product(l, *product, "gpu_gemm", plan.macs, plan, std::nullopt, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
+  consider_product(l, *product, "gpu_gemm", plan.macs, plan, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
     step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind});
   });
   constexpr int64_t kMostRows = 8;
   if (product->matrices.m.max_value() > kMostRows) return true;
   int64_t rows = 1;
   while (rows < product->matrices.m.max_value()) rows *= 2;
-  consider_product(l, *product, "gpu_gemv", product->macs(), {}, std::nullopt, [rows](StepBuilder& step) { step.template_arg(rows); });
+  consider_product(l, *product, "gpu_gemv", product->macs(), {}, [rows](StepBuilder& step) { step.template_arg(rows); });
   return true;
 }
 
 bool lower_gpu_byte_matmul(KernelQuery& l) {
-  constexpr int kMostOperands = 4;  // that Epilogue has forms for
-  if (l.type(0).rank() < 2 || l.constant(1) == nullptr || (l.has(2) && l.node().epilogue_operands == kMostOperands)) return false;
+  if (l.type(0).rank() < 2 || l.constant(1) == nullptr || !has_room_for_bias(l)) return false;
   const auto product = product_of(l, ElementType::U8, ElementType::I8, ElementType::I32);
   if (!product) return false;
   const GpuTilePlan plan = plan_for(l, *product);
-  consider_product(l, *product, "gpu_gemm", plan.macs / 3, plan, 2,
+  consider_product(l, *product, "gpu_gemm", plan.macs * kGpuByteTime, plan,
                    [plan](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{"gpu::U8S8"}); });
   return true;
 }

@@ -1,13 +1,14 @@
 // Operands of a GPU's products: rows of k that begin at whole accesses of 16 bytes and end in zeros (contract/gpu.hpp).
 #pragma once
 #include "compiler/ops/kernel_query.h"
+#include "runtime_stub/onnxc/contract/gpu.hpp"
 
 namespace onnxc {
 
 /// Bytes of a float or of a byte.
 inline int64_t gpu_bytes(ElementType element) { return held_bits(element) / 8; }
 /// The elements from one row of k to the next.
-inline Dim gpu_row_of(Dim k, ElementType element) { return round_up(k, 16 / gpu_bytes(element)); }
+inline Dim gpu_row_of(Dim k, ElementType element) { return contract::gpu::row_of(k, gpu_bytes(element)); }
 
 struct RowsOfK {
   PointerArg data;
@@ -22,6 +23,11 @@ struct StridedRows {
 
 /// The same as they lie, where that is rows of k, else copied to a workspace of that name.
 RowsOfK rows_of_k(KernelQuery& l, const char* name, const View& x, const StridedRows& from);
+
+/// Multiply-adds of a word of four bytes take so much of the time of one of f32.
+constexpr double kGpuByteTime = 1.0 / 3;
+/// Whether the epilogue has a form for one operand more, if the node has a bias, which becomes one.
+inline bool has_room_for_bias(const KernelQuery& l) { return !l.has(2) || l.node().epilogue_operands < kMostEpilogueOperands; }
 
 /// How products of f32 are made of a tensor core's: gpu/product_kind.hpp. With --math=strict they are not candidates.
 inline const char* gpu_float_kind(const KernelQuery& l) { return l.math() == Math::Fast ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }

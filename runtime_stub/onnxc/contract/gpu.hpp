@@ -11,8 +11,12 @@
 
 namespace onnxc::inline ONNXC_ISA::contract::gpu {
 
-/// The least number of elements from one row of k to the next.
-constexpr int64_t row_of(int64_t k, int64_t element_bytes) { return round_up(k * element_bytes, 16) / element_bytes; }
+/// The least number of elements from one row of k to the next. N is int64_t, or the compiler's type for extents that are known
+/// only at run time; element_bytes divides 16.
+template <class N>
+constexpr auto row_of(N k, int64_t element_bytes) {
+  return round_up(k, 16 / element_bytes);
+}
 
 /// How many tiles of rows x cols cover `batches` matrices [m, n].
 constexpr int64_t tiles(int64_t m, int64_t n, int64_t batches, int64_t rows, int64_t cols) {

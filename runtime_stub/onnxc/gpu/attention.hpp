@@ -150,13 +150,13 @@ struct Attention {
         float& s = scores[0][j][r];
         s = at < seen ? s * p.scale : -INFINITY;
         if (added != nullptr && at < seen) s += added[at];
-        highest[r / 2] = larger(highest[r / 2], s);
+        highest[r / 2] = Largest{}(highest[r / 2], s);
       }
     }
     ONNXC_UNROLL_DEVICE
     for (int r = 0; r < 2; ++r) {
-      highest[r] = larger(highest[r], shuffle_xor(highest[r], 1));
-      highest[r] = larger(highest[r], shuffle_xor(highest[r], 2));
+      highest[r] = Largest{}(highest[r], shuffle_xor(highest[r], 1));
+      highest[r] = Largest{}(highest[r], shuffle_xor(highest[r], 2));
       shrink[r] = highest[r] == -INFINITY ? 1.0f : expf(top[r] - highest[r]);
       top[r] = highest[r];
       total[r] *= shrink[r];
@@ -219,7 +219,7 @@ struct Attention {
     const int64_t seen = keys_seen(p, query);
     float top = -INFINITY, total = 0, sum = 0;
     ONNXC_KEEP_LOOP
-    for (int64_t key = 0; key < seen; ++key) top = larger(top, score_anew(head, query, key));
+    for (int64_t key = 0; key < seen; ++key) top = Largest{}(top, score_anew(head, query, key));
     ONNXC_KEEP_LOOP
     for (int64_t key = 0; key < seen; ++key) {
       const float e = expf(score_anew(head, query, key) - top);

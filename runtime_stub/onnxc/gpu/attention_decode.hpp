@@ -19,7 +19,7 @@ struct Joined {
 
   static ONNXC_DEVICE float scale(float from, float to) { return to == -INFINITY ? 1.0f : expf(from - to); }
   ONNXC_DEVICE void join(const Joined& other) {
-    const float highest = larger(top, other.top), a = scale(top, highest), b = scale(other.top, highest);
+    const float highest = Largest{}(top, other.top), a = scale(top, highest), b = scale(other.top, highest);
     total = total * a + other.total * b;
     ONNXC_UNROLL_DEVICE
     for (int i = 0; i < 4; ++i) sums[i] = sums[i] * a + other.sums[i] * b;
@@ -99,7 +99,7 @@ struct AttentionDecode {
         for (int step = kLanes / 2; step > 0; step /= 2) dot += shuffle_xor(dot, step);
         scores[u] = key < last ? dot * p.scale : -INFINITY;
         if (added != nullptr && key < last) scores[u] += added[key];
-        highest = larger(highest, scores[u]);
+        highest = Largest{}(highest, scores[u]);
       }
       const float shrink = Joined::scale(joined.top, highest);
       joined.top = highest;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "combine.hpp"
 #include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
@@ -26,9 +27,6 @@ struct AttentionParams {
 };
 
 namespace detail {
-
-/// The maximum, and NaN where either is.
-ONNXC_DEVICE float larger(float a, float b) { return a >= b || a != a ? a : b; }
 
 ONNXC_DEVICE int64_t keys_seen(const AttentionParams& p, int64_t query) {
   return p.causal ? min_of(p.keys, max_of(0, query + p.past + 1)) : p.keys;

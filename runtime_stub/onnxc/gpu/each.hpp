@@ -9,6 +9,7 @@
 #pragma once
 #include <type_traits>
 
+#include "index.hpp"
 #include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
@@ -39,10 +40,9 @@ struct Each {
 /// Enqueues that. More than 2^30 items are as many shares, of which each has several.
 template <class Work>
 static void each(Queue& queue, int64_t items, Work work) noexcept {
-  constexpr int64_t kMost = int64_t{1} << 30, kThreads = Each<Work>::kThreads, kBlocks = 8192;
+  constexpr int64_t kMost = int64_t{1} << 30;
   const int64_t shares = max_of(0, min_of(items, kMost));
-  const Index grid{static_cast<int>(min_of(ceil_div(shares, kThreads), kBlocks)), 1, 1};
-  launch(queue, Each<Work>{static_cast<int>(shares), queue.status(), work}, grid);
+  launch(queue, Each<Work>{static_cast<int>(shares), queue.status(), work}, grid_for(shares, Each<Work>::kThreads));
 }
 
 }  // namespace onnxc::gpu

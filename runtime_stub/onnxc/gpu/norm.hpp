@@ -7,7 +7,9 @@
 #pragma once
 #include <cmath>
 
-#include "softmax.hpp"
+#include "combine.hpp"
+#include "index.hpp"
+#include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
 

@@ -11,6 +11,7 @@
 
 #include "../contract/window.hpp"
 #include "../strided.hpp"
+#include "combine.hpp"
 #include "finish.hpp"
 #include "index.hpp"
 #include "queue.hpp"
@@ -57,7 +58,7 @@ struct Pool {
       for (int64_t kx = wx.first; kx < wx.last; ++kx) {
         const float value = row[kx * p.dilation_x * p.x_pixel];
         if constexpr (kAverage) v += value;
-        else v = v >= value || v != v ? v : value;
+        else v = detail::Largest{}(v, value);
       }
     }
     if constexpr (kAverage) v /= static_cast<float>(divisor(top, left, wy.count() * wx.count()));

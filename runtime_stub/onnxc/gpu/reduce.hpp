@@ -7,7 +7,7 @@
 // so manieth value in blocks of 64, then the blocks, then threads are combined in pairs. Any r, 0 included. The epilogue
 // sees the results as [1, outer], or as [outer, inner].
 #pragma once
-#include "../scalar/reduce.hpp"
+#include "combine.hpp"
 #include "finish.hpp"
 #include "index.hpp"
 #include "queue.hpp"
@@ -25,10 +25,6 @@ struct ReduceParams {
 
 namespace detail {
 
-template <class Combine>
-struct Combined {
-  ONNXC_DEVICE float operator()(float a, float b) const { return Combine::combine(a, b); }
-};
 /// Prologue(x[i * stride]) for i = first, first + step, ... below r, combined.
 template <class Combine, class Prologue>
 ONNXC_DEVICE float combine_every(const float* x, int64_t first, int64_t step, int64_t r, int64_t stride) {

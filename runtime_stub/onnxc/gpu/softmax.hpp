@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "../fn.hpp"
+#include "combine.hpp"
 #include "index.hpp"
 #include "queue.hpp"
 
@@ -19,13 +20,6 @@ struct SoftmaxParams {
 };
 
 namespace detail {
-
-struct Largest {
-  ONNXC_DEVICE float operator()(float a, float b) const { return a >= b || a != a ? a : b; }  // NaN stays
-};
-struct Added {
-  ONNXC_DEVICE float operator()(float a, float b) const { return a + b; }
-};
 
 /// A softmax of v, or its logarithm, where `top` is the row's largest value and `sum` that of exp(v - top).
 template <bool kLog>

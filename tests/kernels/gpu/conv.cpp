@@ -12,14 +12,6 @@ namespace {
 using Small = Tile<64, 64, 32, 32, 3>;
 using Few = Tile<32, 64, 32, 16, 4>;
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
-    const auto t = static_cast<float>(x0) + x1;
-    return t > lanes(0.0f) ? t : lanes(0.0f);
-  }
-};
-
 /// relu(conv + bias) by `Kind`; pixels of x and y have gaps.
 template <class Tile, class Kind>
 struct Case {

@@ -9,14 +9,6 @@ using namespace onnxc::test;
 
 namespace {
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
-    const auto t = static_cast<float>(x0) + x1;
-    return t > lanes(0.0f) ? t : lanes(0.0f);
-  }
-};
-
 template <int kKw, int kStride, class Y, class A, class B>
 void check(ConvParams p, bool aligned) {
   CAPTURE(kKw, kStride, p.h, p.w, p.cin, p.kh, p.kw, p.stride_x, sizeof(A), aligned);

@@ -10,14 +10,6 @@ using namespace onnxc::test;
 
 namespace {
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
-    const auto t = x0 + x1;
-    return t > lanes(0.0f) ? t : lanes(0.0f);
-  }
-};
-
 template <class T>
 T multiplied(T a, T b, T c) {
   if constexpr (std::is_floating_point_v<T>) return std::fma(a, b, c);

@@ -7,13 +7,6 @@ using namespace onnxc::test;
 
 namespace {
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
-    const auto t = x0 + x1;
-    return t > lanes(0.0f) ? t : lanes(0.0f);
-  }
-};
 struct MultiplyAdd {
   template <class L, class X0, class X1, class X2>
   static ONNXC_BOTH auto apply(L, X0 x0, X1 x1, X2 x2) {

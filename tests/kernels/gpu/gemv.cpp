@@ -9,14 +9,6 @@ using namespace onnxc::test;
 
 namespace {
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
-    const auto t = x0 + x1;
-    return t > lanes(0.0f) ? t : lanes(0.0f);
-  }
-};
-
 template <int kRows, class A, class B>
 std::vector<float> check(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
   CAPTURE(kRows, m, n, k, batch, sizeof(A), sizeof(B));

@@ -30,6 +30,15 @@ std::vector<T> numbers(std::size_t count, unsigned seed) {
   return v;
 }
 
+/// relu(x0 + x1), as the compiler prints it: an epilogue.
+struct AddRelu {
+  template <class L, class X0, class X1>
+  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1) {
+    const auto t = x0 + x1;
+    return t > lanes(0.0f) ? t : lanes(0.0f);
+  }
+};
+
 /// All bits set: NaN, or a code that nobody means.
 template <class T>
 T garbage() {

@@ -126,6 +126,7 @@ beside "random quantised networks" script tests/differential/quantised.sh  # 60 
 beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # a tenth of them; --all: each
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
+beside "a detector on a GPU and a processor" script tests/gpu/detector.sh
 beside "units for GPUs and compilers" script tests/gpu/sources.sh
 long_stage "what a GPU will be measured with" script bench/gpu/rehearse.sh
 beside "custom operators" script tests/custom/run.sh

@@ -176,7 +176,7 @@ class Emitter {
     });
     if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
-    if (options_.gpu) headers.insert({"gpu/each.hpp", "gpu/session.hpp"});
+    if (options_.gpu) headers.insert({"gpu/check_memory.hpp", "gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read(Device::Cpu);
     for (const Weights* w : all_weights()) {

@@ -24,6 +24,17 @@ std::string device_members(const char* name, const std::vector<Member>& list, bo
   return text + "};\n";
 }
 
+/// `in.x, out.y`: those that are on the device.
+std::string device_pointers(const Interface& interface) {
+  std::string text;
+  for (const bool output : {false, true}) {
+    for (const Member& m : output ? interface.outputs : interface.inputs) {
+      if (is_on_device(m)) text += fmt::format("{}{}.{}", text.empty() ? "" : ", ", output ? "out" : "in", m.name);
+    }
+  }
+  return text;
+}
+
 /// `{static_cast<const float*>(a.inputs[0]), std::span<const onnxc_string>(...)}`
 std::string device_arguments(const std::vector<Member>& list, bool output) {
   std::string text;
@@ -93,8 +104,10 @@ std::string GpuUnit::declarations() const {
         "/// Bytes of arena on the GPU that a run needs at these dimensions; SIZE_MAX as for arena_bytes.\n"
         "std::size_t device_arena_bytes(const Dims& dims) noexcept;\n";
   else text += fmt::format("inline constexpr std::size_t device_arena_bytes = {};\n", program.device_arena.bytes.value());
-  text += fmt::format("inline constexpr std::size_t device_weights_bytes = {}, device_words = {}, device_alignment = {};\n", weights_bytes,
-                      words, contract::kDeviceAlignment);
+  text += fmt::format(
+      "inline constexpr std::size_t device_weights_bytes = {}, device_words = {}, device_alignment = {};\n"
+      "inline constexpr std::size_t device_tensor_alignment = {};\n",
+      weights_bytes, words, contract::kDeviceAlignment, contract::kTensorAlignment);
   text += fmt::format("/// {}\ninline constexpr bool can_capture = {};\n",
                       can_capture ? "`enqueue` waits for nothing: a graph of the caller's may capture it."
                                   : "`enqueue` waits for the GPU, since the host takes part in a run: no graph can capture it.",
@@ -122,9 +135,9 @@ std::string GpuUnit::definitions(const std::string& image, const std::string& bo
   return fmt::format(
       "std::span<const std::byte> weights_image() noexcept {{\n{}  return {};\n}}\n\n"
       "onnxc::Status enqueue({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t stream{}) "
-      "noexcept {{\n{}{}}}\n\n",
+      "noexcept {{\n{}  if (const auto status = onnxc::gpu::check_memory(memory, arena_alignment, {{{}}})) return status;\n{}}}\n\n",
       missing.empty() ? "" : fmt::format("  if ({}) return {{}};\n", missing), bytes, dims_parameter(), heap_parameter("allocator"),
-      return_if(missing), body);
+      return_if(missing), device_pointers(interface), body);
 }
 
 /// `{in.x.data(), &in.value}`

@@ -5,6 +5,7 @@
 //
 // It is compiled together with the unit, with -DMODEL=churn_mlp_model.
 #include <onnxc/model.h>
+#include <onnxc/contract/device_memory.hpp>
 #include <onnxc/gpu/device.hpp>
 #include <onnxc/memory.hpp>
 #include <onnxc/types.hpp>
@@ -181,7 +182,8 @@ class OnDevice {
     require(onnxc::gpu::open_stream(stream_));
     std::size_t weights_bytes = 0;
     const void* const image = model.weights_image(&weights_bytes);
-    void *const arena = take(model.device_arena_bytes(run.symbols.data())), *const weights = take(weights_bytes);
+    using onnxc::contract::device_room;  // the emulator aligns the ends of its memory, and not the beginnings
+    void *const arena = take(device_room(model.device_arena_bytes(run.symbols.data()))), *const weights = take(device_room(weights_bytes));
     words_ = take(model.device_words * 4);
     require(onnxc::gpu::to_device(stream_, weights, image, weights_bytes));
     require(onnxc::gpu::clear(stream_, words_, model.device_words * 4));

@@ -76,17 +76,27 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
 
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
   if (target.gpu == nullptr) return Lowerer(target, options, choices).run(graph);
+  // Picks hold for the devices that nodes had when they were made, which are those without picks.
+  LowerOptions unpicked = options;
+  unpicked.picks.clear();
+  unpicked.draft = options.draft || !options.picks.empty();
   // The arena is known once the program is, so weights get what it leaves, until both fit.
   for (int64_t room = options.gpu_memory;;) {
     std::vector<Choice> chosen;
-    DeviceAssignment assignment = assign_devices(graph, target, options, room);
-    Lowerer lowerer(target, options, &chosen);
-    Program program = lowerer.run(graph, assignment.devices);
-    ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
-    program.host_reasons = std::move(assignment.host_reasons);
-    program.device_costs = std::move(assignment.costs);
+    DeviceAssignment assignment = assign_devices(graph, target, unpicked, room);
+    const auto lower = [&](const LowerOptions& with) {
+      chosen.clear();
+      Lowerer lowerer(target, with, &chosen);
+      Program lowered = lowerer.run(graph, assignment.devices);
+      ONNXC_CHECK(lowerer.refused_by_gpu().empty(), "a node that a GPU takes in a draft is one that it takes");
+      return lowered;
+    };
+    Program program = lower(unpicked);
     const int64_t excess = options.gpu_memory == INT64_MAX ? 0 : bytes_on_gpu(program, options) - options.gpu_memory;
     if (excess <= 0) {
+      if (!options.picks.empty()) program = lower(options);
+      program.host_reasons = std::move(assignment.host_reasons);
+      program.device_costs = std::move(assignment.costs);
       if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
       return program;
     }

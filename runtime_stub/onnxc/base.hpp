@@ -30,7 +30,7 @@ constexpr const char* describe(Status status) noexcept {
   switch (status.code) {
     case ONNXC_OK: return "ok";
     case ONNXC_SMALL_ARENA: return "the arena is smaller than arena_bytes";
-    case ONNXC_MISALIGNED_ARENA: return "the arena is not aligned to arena_alignment";
+    case ONNXC_MISALIGNED: return "memory is not aligned as the unit states";
     case ONNXC_WRONG_SIZE: return "an input or output has the wrong size";
     case ONNXC_BAD_DIMENSION: return "a dimension is out of its bounds or does not fit the others";
     case ONNXC_INDEX_OUT_OF_RANGE: return "an index is out of range";
@@ -232,7 +232,7 @@ ONNXC_INLINE auto nothrow(Result (*f)(Arguments...)) noexcept {
 
 ONNXC_INLINE Status check_arena(std::span<std::byte> arena, std::size_t bytes, std::size_t alignment) noexcept {
   if (arena.size() < bytes) return {ONNXC_SMALL_ARENA};
-  if (bytes != 0 && reinterpret_cast<std::uintptr_t>(arena.data()) % alignment != 0) return {ONNXC_MISALIGNED_ARENA};
+  if (bytes != 0 && reinterpret_cast<std::uintptr_t>(arena.data()) % alignment != 0) return {ONNXC_MISALIGNED};
   return {};
 }
 

@@ -108,9 +108,10 @@ typedef struct onnxc_session onnxc_session;
 
 /* Work that is put on a stream. Pointers are the caller's, to the device where nothing else is said; what they point to stays until the work is done. */
 typedef struct onnxc_device_call {
-  size_t struct_bytes;           /* sizeof(onnxc_device_call): later versions append members */
-  const int64_t* symbols;        /* on the host, as in onnxc_call */
-  const void* const* inputs;     /* the array is on the host; so is what the pointers of input_devices[k] == ONNXC_CPU point to */
+  size_t struct_bytes;    /* sizeof(onnxc_device_call): later versions append members */
+  const int64_t* symbols; /* on the host, as in onnxc_call */
+  /* The array is on the host; so is what the pointers of input_devices[k] == ONNXC_CPU point to. Others: at a multiple of 16 bytes. */
+  const void* const* inputs;
   void* const* outputs;          /* likewise */
   int64_t* const* output_shapes; /* on the host, as in onnxc_call */
   void* arena;                   /* device_arena_bytes(symbols) bytes, at a multiple of 256 */
@@ -171,8 +172,8 @@ typedef struct onnxc_model {
 /* What `run` may answer. onnxc::Status wraps it. */
 enum onnxc_status {
   ONNXC_OK = 0,
-  ONNXC_SMALL_ARENA = 1, /* fewer than arena_bytes bytes */
-  ONNXC_MISALIGNED_ARENA = 2,
+  ONNXC_SMALL_ARENA = 1,        /* fewer than arena_bytes bytes */
+  ONNXC_MISALIGNED = 2,         /* the arena, or memory of the GPU */
   ONNXC_WRONG_SIZE = 3,         /* a span has not the size that the model states */
   ONNXC_BAD_DIMENSION = 4,      /* a symbol lies outside its bounds, or dimensions do not fit together */
   ONNXC_INDEX_OUT_OF_RANGE = 5, /* Gather, Scatter, OneHot, ... */

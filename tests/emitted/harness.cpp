@@ -76,7 +76,7 @@ void run(const onnxc_model& model, const std::string& name, const std::string& f
     expect(bad, ONNXC_SMALL_ARENA, "an arena that is too small");
     bad = call;
     bad.arena = arena + 1;
-    expect(bad, ONNXC_MISALIGNED_ARENA, "an arena that is not aligned");
+    expect(bad, ONNXC_MISALIGNED, "an arena that is not aligned");
   }
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     std::ofstream(folder + "/" + name + "_output_" + std::to_string(k) + ".bin", std::ios::binary)

@@ -3,6 +3,7 @@
 //
 //   sessions.cpp and the unit, compiled together, with -DMODEL=churn_model
 #include <onnxc/model.h>
+#include <onnxc/contract/device_memory.hpp>
 #include <onnxc/gpu/device.hpp>
 #include <onnxc/memory.hpp>
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 extern "C" const onnxc_model* MODEL(void);
@@ -179,7 +181,10 @@ std::string enqueued(Data& data) {
   require(!open_stream(stream), "a stream opens");
   std::size_t weights_bytes = 0;
   const void* const image = model.weights_image(&weights_bytes);
-  std::vector<void*> all{take(model.device_arena_bytes(data.symbols.data())), take(weights_bytes), take(model.device_words * 4)};
+  // Memory of the emulated GPU begins at multiples of 16 bytes, that of others at multiples of 256.
+  const auto room = [](std::size_t bytes) { return onnxc::contract::device_room(bytes); };
+  std::vector<void*> all{take(room(model.device_arena_bytes(data.symbols.data()))), take(room(weights_bytes)),
+                         take(model.device_words * 4)};
   require(!to_device(stream, all[1], image, weights_bytes), "a copy");
   require(!clear(stream, all[2], model.device_words * 4), "zeros");
   std::vector<const void*> inputs = data.input_pointers;
@@ -208,6 +213,15 @@ std::string enqueued(Data& data) {
                                data.call.allocator,
                                data.message,
                                sizeof(data.message)};
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (model.input_devices[k] == ONNXC_CPU || data.inputs[k].empty()) continue;
+    const void* const begin = std::exchange(inputs[k], static_cast<const std::byte*>(inputs[k]) + 8);
+    require(model.enqueue(&call) == ONNXC_MISALIGNED, "an input that lies between two multiples of 16 bytes is told");
+    inputs[k] = begin;
+  }
+  onnxc_device_call other = call;
+  other.arena = static_cast<std::byte*>(call.arena) + 16;
+  require(model.enqueue(&other) == ONNXC_MISALIGNED, "an arena that is not aligned is told");
   Graph graph;
   if (model.can_capture != 0) require(!graph.begin(stream), "a graph of the caller's");
   require(model.enqueue(&call) == 0, "work is enqueued", data.message);

@@ -7,7 +7,7 @@ typedef struct CUstream_st* cudaStream_t;  // as in CUDA's own headers
 
 namespace onnxc {
 
-/// Where a unit's memory on the device lies. Each begins at a multiple of 256 bytes.
+/// Where memory of a unit lies: on the device, at multiples of 256 bytes, and on the host.
 struct DeviceMemory {
   std::byte* arena = nullptr;          ///< scratch memory; what it holds does not matter
   const std::byte* weights = nullptr;  ///< a copy of the unit's weights_image()

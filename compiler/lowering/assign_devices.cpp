@@ -68,7 +68,19 @@ int place_of(const Program& program, BufferId b) {
   return program[b].device == Device::Cpu || program[b].is_value ? partition::kHost : kGpu;
 }
 
-void add_nodes(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Draft& on_gpu, partition::Problem& problem) {
+/// Of what a node reads and writes, without constants.
+double bytes_of_values(const Graph& graph, const Node& node) {
+  double bytes = 0;
+  for (const auto* values : {&node.inputs, &node.outputs}) {
+    for (ValueId v : *values) {
+      if (v != kAbsent && graph[v].constant == nullptr) bytes += likely_bytes(graph[v].type);
+    }
+  }
+  return bytes;
+}
+
+void add_nodes(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Draft& on_gpu, int64_t most_bytes,
+               partition::Problem& problem) {
   const auto cpu_costs = node_costs(on_cpu.program, gpu), gpu_costs = node_costs(on_gpu.program, gpu);
   const auto cost = [](const std::map<std::string, double>& costs, const std::string& name) {
     const auto found = costs.find(name);
@@ -76,7 +88,7 @@ void add_nodes(const Graph& graph, const Gpu& gpu, const Draft& on_cpu, const Dr
   };
   for (const Node& node : graph.nodes) {
     const std::string name = first_output(graph, node);
-    const bool refused = on_gpu.lowerer.refused_by_gpu().contains(&node);
+    const bool refused = on_gpu.lowerer.refused_by_gpu().contains(&node) || bytes_of_values(graph, node) > static_cast<double>(most_bytes);
     partition::Node to{.cost_ns = {cost(cpu_costs, name), refused ? partition::kNoKernel : cost(gpu_costs, name)}, .weight_bytes = {0, 0}};
     for (ValueId v : node.inputs) {
       if (v != kAbsent && graph[v].constant != nullptr) to.weight_bytes[kGpu] += static_cast<int64_t>(graph[v].constant->bytes.size());
@@ -144,7 +156,7 @@ DeviceCosts costs_of(const Graph& graph, const Posed& posed, const std::vector<i
 
 }  // namespace
 
-DeviceAssignment assign_devices(const Graph& graph, const Target& target, const LowerOptions& options, int64_t room) {
+DeviceAssignment assign_devices(const Graph& graph, const Target& target, const LowerOptions& options, GpuRoom room) {
   LowerOptions draft = options;
   draft.draft = true;
   const Draft on_gpu(graph, target, draft, Device::Gpu);
@@ -162,12 +174,13 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
     assignment.devices[i] = Device::Cpu;
     give_reason(i, refused->second);
   }
-  if (options.devices != Devices::Auto && room == partition::kNoLimit) return assignment;
+  const bool is_limited = room.weights < partition::kNoLimit;
+  if (options.devices != Devices::Auto && !is_limited) return assignment;
   const Draft on_cpu(graph, target, draft, Device::Cpu);
   Posed posed;
-  add_nodes(graph, *target.gpu, on_cpu, on_gpu, posed.problem);
+  add_nodes(graph, *target.gpu, on_cpu, on_gpu, room.values, posed.problem);
   add_values(graph, *target.gpu, on_gpu.program, posed);
-  if (room < partition::kNoLimit) posed.problem.limits = {partition::kNoLimit, room};
+  if (is_limited) posed.problem.limits = {partition::kNoLimit, room.weights};
   partition::Problem wanted = posed.problem;
   // Who asks for the GPU gets it as far as its memory goes.
   if (options.devices != Devices::Auto) {
@@ -175,13 +188,13 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
   }
   const partition::Partition found = partition::find_partition(wanted);
   if (found.outcome != partition::Outcome::Found)
-    throw Error(ErrorKind::Budget, fmt::format("the GPU has room for {} bytes of weights, and more must be there", room),
+    throw Error(ErrorKind::Budget, fmt::format("the GPU has room for {} bytes of weights, and more must be there", room.weights),
                 "give --gpu-memory more, or leave it out");
   for (int i = 0; i < std::ssize(graph.nodes); ++i) {
     const Device device = found.devices[static_cast<std::size_t>(i)] == kGpu ? Device::Gpu : Device::Cpu;
     if (assignment.devices[i] == Device::Gpu && device == Device::Cpu)
-      give_reason(i, room < partition::kNoLimit ? "the GPU's memory or time is better spent on others"
-                                                : "with its transfers it is predicted to end sooner here");
+      give_reason(
+          i, is_limited ? "the GPU's memory or time is better spent on others" : "with its transfers it is predicted to end sooner here");
     assignment.devices[i] = device;
   }
   assignment.costs = costs_of(graph, posed, found.devices);

@@ -80,8 +80,9 @@ Program lower_graph(const Graph& graph, const Target& target, const LowerOptions
   LowerOptions unpicked = options;
   unpicked.picks.clear();
   unpicked.draft = options.draft || !options.picks.empty();
-  // The arena is known once the program is, so weights get what it leaves, until both fit.
-  for (int64_t room = options.gpu_memory;;) {
+  // The arena is known once the program is, so weights get what it leaves, until both fit. If it alone is too large, nodes with
+  // the largest values stay on the host.
+  for (GpuRoom room{options.gpu_memory};;) {
     std::vector<Choice> chosen;
     DeviceAssignment assignment = assign_devices(graph, target, unpicked, room);
     const auto lower = [&](const LowerOptions& with) {
@@ -100,10 +101,14 @@ Program lower_graph(const Graph& graph, const Target& target, const LowerOptions
       if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
       return program;
     }
-    if (room == 0)
+    if (room.weights > 0) {
+      room.weights = std::max<int64_t>(0, std::min(room.weights, options.gpu_memory) - excess);
+    } else if (room.values > 0) {
+      room = {options.gpu_memory / 2, std::min(room.values, options.gpu_memory) / 2};
+    } else {
       throw Error(ErrorKind::Budget, fmt::format("{} bytes on the GPU are too few for the arena", options.gpu_memory),
                   "give --gpu-memory more, or compile for a processor");
-    room = std::max<int64_t>(0, std::min(room, options.gpu_memory) - excess);
+    }
   }
 }
 

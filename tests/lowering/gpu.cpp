@@ -195,5 +195,18 @@ TEST_CASE("what does not fit into the GPU's memory stays on the host") {
   CHECK_THROWS_WITH(lowered(1000), Catch::Contains("too few"));
 }
 
+TEST_CASE("nodes whose values are too large for the GPU's memory stay on the host") {
+  const Graph graph = run_passes("infer_shapes", parse_graph("graph \"sums\" (x: f32[1024, 1024]) -> (y) {\n"
+                                                             "  const axis: i64[1] = [1]\n"
+                                                             "  p: ? = Softmax(x) {axis = 1}\n"
+                                                             "  s: ? = ReduceSum(p, axis)\n"
+                                                             "  y: ? = Softmax(s) {axis = 0}\n}\n"));
+  const LowerOptions options{.devices = Devices::GpuAndCpu, .gpu_memory = 1 << 20};
+  Program program = lower_graph(graph, *find_target("cuda-sm80+x86-64-v3"), options, nullptr);
+  plan_program(program, options, false);
+  CHECK(bytes_on_gpu(program) <= 1 << 20);
+  CHECK(kernels_on(program, Device::Gpu) == std::vector<std::string>{"to_host", "to_device", "gpu_softmax_in_warp"});
+}
+
 }  // namespace
 }  // namespace onnxc

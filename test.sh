@@ -167,6 +167,7 @@ long_stage "random quantised networks, a thousand" script tests/differential/qua
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
 long_stage "node tests for GPUs in the emulator, all of them" script tests/gpu/conformance.sh --all
+long_stage "values in place, on a GPU" script tests/placement/run.sh build --gpu
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

@@ -52,13 +52,15 @@ PointerArg weights(KernelQuery& l, const Types& types, int64_t count, Pack pack)
 /// The input's pixels, which begin at whole accesses. What follows the channels of a pixel is zero, or of bytes anything.
 RowsOfK whole_pixels(KernelQuery& l, const ConvCall& c) {
   const View x = l.in_any(0);
-  const Dim pixels = c.h * c.w;
+  // Slices of a volume may count as images, and lie between its channels then.
+  const Dim pixels = element_count(Extents(x.extents.begin() + 2, x.extents.end())), images = x.extents[0];
   if (!x.layout.channels_last)
-    return rows_of_k(l, "pixels", x, {.count = c.n, .rows = pixels, .k = c.cin, .step = pixels * c.cin, .from_row = 1, .from_k = pixels});
+    return rows_of_k(l, "pixels", x,
+                     {.count = images, .rows = pixels, .k = c.cin, .step = pixels * c.cin, .from_row = 1, .from_k = pixels});
   const Dim stride = x.layout.pixel_stride;
   const bool ends_well = is_byte(x.element) || gpu_row_of(c.cin, x.element) == Dim(c.cin);
   if (ends_well && gpu_row_of(stride, x.element) == stride && l.is_aligned(x, 16)) return {x.pointer, stride};
-  return rows_of_k(l, "pixels", x, {.rows = c.n * pixels, .k = c.cin, .from_row = stride, .from_k = 1});
+  return rows_of_k(l, "pixels", x, {.rows = images * pixels, .k = c.cin, .from_row = stride, .from_k = 1});
 }
 
 /// Where the kernel writes, channels-last: the output, or memory from which it is copied there.

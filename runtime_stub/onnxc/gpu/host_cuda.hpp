@@ -104,6 +104,8 @@ class Event {
     }
     return status_of(cudaEventRecord(event_, stream));
   }
+  /// Until what was recorded last has happened, and so all before it in its stream.
+  Status wait() const noexcept { return status_of(cudaEventSynchronize(event_)); }
   /// From `first` to `last`, both of which have happened.
   friend Status elapsed_ms(const Event& first, const Event& last, float& ms) noexcept {
     return status_of(cudaEventElapsedTime(&ms, first.event_, last.event_));

@@ -30,12 +30,15 @@ class Queue {
   }
   /// Only enqueues: `from` is read until the next wait.
   void to_device(void* to, const void* from, std::size_t bytes) noexcept {
-    call([&](Stream s) { return gpu::to_device(s, to, from, bytes); });
+    call([&](Stream s) {
+      const Status status = gpu::to_device(s, to, from, bytes);
+      return status ? status : read_.record(s);
+    });
     host_is_read_ = true;
   }
-  /// For a step on the host, which may write where a copy still reads.
+  /// For a step on the host, which may write where a copy still reads. What was enqueued after the copy goes on beside it.
   void before_host_step() noexcept {
-    if (host_is_read_) call([](Stream s) { return finish(s); });
+    if (host_is_read_) call([&](Stream) { return read_.wait(); });
     host_is_read_ = false;
   }
   /// Waits for the copy, and so for all before it: the host reads it next.
@@ -52,6 +55,7 @@ class Queue {
   Stream stream_;
   unsigned* words_;
   Status result_;
+  Event read_;  ///< the last copy from the host is done
   bool host_is_read_ = false;
 };
 

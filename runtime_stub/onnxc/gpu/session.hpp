@@ -140,19 +140,19 @@ class Session {
   bool is_on_host(int tensor) const noexcept { return unit_.on_host != nullptr && unit_.on_host[tensor]; }
 
   Status allocate_host(void*& p, std::size_t bytes) noexcept {
-    if (options_.pinned) return allocate_pinned(p, bytes);
-    p = ::operator new(bytes, std::nothrow);
-    return p != nullptr ? Status{} : Status{ONNXC_OUT_OF_MEMORY};
+    if (options_.pinned) return allocate_pinned(p, bytes);  // whole pages
+    p = ::operator new(bytes, host_alignment(), std::nothrow);
+    return p != nullptr ? Status{} : Status{ONNXC_OUT_OF_MEMORY, "memory of the host"};
   }
   void release_host(void* p) noexcept {
     if (p == nullptr) return;
     if (options_.pinned) release_pinned(p);
-    else ::operator delete(p);
+    else ::operator delete(p, host_alignment());
   }
 
   std::align_val_t host_alignment() const noexcept { return std::align_val_t{unit_.host_alignment}; }
   void release_host_arena() noexcept {
-    if (host_arena_ != nullptr) ::operator delete(host_arena_, host_alignment());
+    release_host(host_arena_);
     host_arena_ = nullptr;
     host_arena_bytes_ = 0;
   }
@@ -249,8 +249,7 @@ class Session {
     }
     if (callers_host_arena_ == nullptr && sizes.host_arena_bytes > host_arena_bytes_) {
       release_host_arena();
-      host_arena_ = ::operator new(sizes.host_arena_bytes, host_alignment(), std::nothrow);
-      if (host_arena_ == nullptr) return {ONNXC_OUT_OF_MEMORY, "memory of the host"};
+      if (const Status s = allocate_host(host_arena_, sizes.host_arena_bytes)) return s;
       host_arena_bytes_ = sizes.host_arena_bytes;
     }
     return {};

@@ -80,6 +80,21 @@ TEST_CASE("events tell how long the work between them took") {
   REQUIRE(ms > 0);
 }
 
+TEST_CASE("an event is waited for with what comes before it, and no more") {
+  const OpenStream s;
+  const OnDevice<int> y(std::vector<int>(32, 0));
+  Event twice;
+  for (int i = 0; i < 2; ++i) REQUIRE(!launch(s.stream, Increment{y.data()}, {1, 1, 1}));
+  REQUIRE(!twice.record(s.stream));
+  REQUIRE(!launch(s.stream, Increment{y.data()}, {1, 1, 1}));
+  REQUIRE(!twice.wait());
+  REQUIRE(first_of(y) == 2);
+  REQUIRE(!twice.wait());
+  REQUIRE(first_of(y) == 2);
+  REQUIRE(!finish(s.stream));
+  REQUIRE(first_of(y) == 3);
+}
+
 TEST_CASE("memory is aligned, accounted for, and holds NaNs") {
   const std::size_t before = emulator::bytes_in_use();
   for (const std::size_t bytes :
@@ -141,4 +156,21 @@ TEST_CASE("a queue remembers what was refused first, and leaves out what follows
   REQUIRE(queue.result().code == ONNXC_DEVICE_FAILED);
   REQUIRE(queue.result().what == what);
   REQUIRE(first_of(y) == 1);
+}
+
+TEST_CASE("before a step on the host a queue waits for copies from it, and not for work that follows") {
+  const OpenStream s;
+  const OnDevice<int> y(std::vector<int>(32, 0));
+  const OnDevice<unsigned> words(std::vector<unsigned>(1, 0));
+  Queue queue(s.stream, words.data());
+  std::vector<int> host(32, 5);
+  queue.to_device(y.data(), host.data(), 32 * sizeof(int));
+  launch(queue, Increment{y.data()}, {1, 1, 1});
+  queue.before_host_step();
+  host[0] = 100;
+  REQUIRE(first_of(y) == 5);
+  queue.before_host_step();
+  REQUIRE(first_of(y) == 5);
+  REQUIRE(!queue.to_host(host.data(), y.data(), sizeof(int)));
+  REQUIRE(host[0] == 6);
 }

@@ -74,10 +74,10 @@ inline void release(void* p) noexcept {
 }
 
 inline Status allocate_pinned(void*& p, std::size_t bytes) noexcept {
-  p = std::malloc(bytes == 0 ? 1 : bytes);
+  p = ::operator new(bytes, std::align_val_t{emulator::page_bytes()}, std::nothrow);
   return p != nullptr ? Status{} : Status{ONNXC_OUT_OF_MEMORY, "memory of the host"};
 }
-inline void release_pinned(void* p) noexcept { std::free(p); }
+inline void release_pinned(void* p) noexcept { ::operator delete(p, std::align_val_t{emulator::page_bytes()}); }
 
 inline Status count_devices(int& count) noexcept {
   count = emulator::settings().devices;

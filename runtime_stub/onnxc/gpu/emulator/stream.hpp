@@ -1,9 +1,10 @@
-// Streams, graphs and events of the emulated GPU. Work of a stream is done as late as it may: when the stream is finished.
+// Streams, graphs and events of the emulated GPU. Work of a stream is done as late as it may: when it or an event of it is waited for.
 // So what a host reads without having waited is not there yet. Work of the null stream is done at once.
 #pragma once
 #if !defined(__CUDACC__)
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -87,18 +88,30 @@ inline Status open_stream(Stream& stream) noexcept {
   stream = reinterpret_cast<Stream>(new emulator::StreamState);
   return {};
 }
+namespace emulator {
+
+/// Does the work that waits, in order, until `happened()`.
+template <class Happened>
+Status work_until(Stream stream, Happened happened) {
+  if (stream == nullptr) return ready();
+  StreamState& s = state_of(stream);
+  if (s.capturing) return refused("a stream whose work is captured cannot be waited for");
+  Work work = std::move(s.waiting);
+  s.waiting.clear();
+  std::size_t done = 0;
+  for (; done < work.size() && !happened(); ++done) {
+    if (const Status failed = ready()) return failed;
+    work[done]();
+  }
+  s.waiting.assign(std::make_move_iterator(work.begin() + static_cast<std::ptrdiff_t>(done)), std::make_move_iterator(work.end()));
+  return ready();
+}
+
+}  // namespace emulator
+
 /// Waits for all work of the stream.
 inline Status finish(Stream stream) noexcept {
-  if (stream == nullptr) return {};
-  emulator::StreamState& s = emulator::state_of(stream);
-  if (s.capturing) return emulator::refused("a stream whose work is captured cannot be waited for");
-  const emulator::Work work = std::move(s.waiting);
-  s.waiting.clear();
-  for (const auto& piece : work) {
-    if (const Status failed = emulator::ready()) return failed;
-    piece();
-  }
-  return emulator::ready();
+  return stream == nullptr ? Status{} : emulator::work_until(stream, [] { return false; });
 }
 inline void close_stream(Stream stream) noexcept {
   if (stream == nullptr) return;
@@ -160,20 +173,26 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   Status record(Stream stream) noexcept {
-    *time_ = {};
+    stream_ = stream;
+    time_ = std::make_shared<Clock::time_point>();
     return emulator::enqueue(stream, [time = time_] { *time = Clock::now(); });
+  }
+  /// Until what was recorded last has happened, and so all before it in its stream.
+  Status wait() const noexcept {
+    return emulator::work_until(stream_, [this] { return has_happened(); });
   }
   /// From `first` to `last`, both of which have happened.
   friend Status elapsed_ms(const Event& first, const Event& last, float& ms) noexcept {
-    if (*first.time_ == Clock::time_point{} || *last.time_ == Clock::time_point{})
-      return emulator::refused("an event that has not happened");
+    if (!first.has_happened() || !last.has_happened()) return emulator::refused("an event that has not happened");
     ms = std::chrono::duration<float, std::milli>(*last.time_ - *first.time_).count();
     return {};
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::shared_ptr<Clock::time_point> time_ = std::make_shared<Clock::time_point>();
+  bool has_happened() const { return time_ != nullptr && *time_ != Clock::time_point{}; }
+  std::shared_ptr<Clock::time_point> time_;
+  Stream stream_ = nullptr;
 };
 
 }  // namespace onnxc::gpu

@@ -86,6 +86,16 @@ FAULTS = [
     Fault("a tile to pack is read before all wrote it", "pack_rows", "pack_rows", "k * p.from_k] : T{};\n      }\n      sync_block();", "k * p.from_k] : T{};\n      }",
           few=True),
     Fault("a tile to pack is overwritten before all read it", "pack_rows", "pack_rows", "sync_block();  // before the next tile lies there", ""),
+    # Rows and elements picked by indices
+    Fault("negative indices count from the last row on", "gather", "gather", "given = static_cast<int64_t>(tuple[k]), index = given < 0 ? given + n : given;",
+          "given = static_cast<int64_t>(tuple[k]), index = given < 0 ? given + n - 1 : given;"),
+    Fault("the index behind the last one is taken", "gather", "gather", "      if (index < 0 || index >= n) {", "      if (index < 0 || index > n) {"),
+    Fault("batches read the indices of the first one", "gather", "gather", "p.indices_batch = p.tuples * width;", ""),
+    Fault("16 bytes are picked from where they are not aligned", "gather", "gather", " || !fits(y) || !fits(x))", ")"),
+    Fault("rows are cut to whole accesses", "gather", "gather", " || p.row_bytes % kBytes != 0 ||", " ||"),
+    Fault("offsets in 32 bits do not fit", "gather", "gather", "is_short = is_short && p.extents[k] <= kMost;", "(void)k;\n  is_short = true;"),
+    Fault("items that follow in a thread are left out", "gather", "gather", "i < items; i += step)", "i < items; i += items)"),
+    Fault("elements behind the end of a narrower line are those of x", "gather", "gather", "k - 1 != picked && extent == x.shape[k]", "k - 1 != picked"),
     # Elementwise expressions, rows and windows
     Fault("runs are taken where rows do not begin at them", "rows", "map", "if (x.outer[axis] % kCount != 0) return false;", ""),
     Fault("runs lie as if they were elements", "rows", "map", "(i - row * length.divisor()) * kCount;", "i - row * length.divisor();"),

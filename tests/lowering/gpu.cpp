@@ -141,6 +141,20 @@ TEST_CASE("attention on a GPU is one kernel") {
           .back() == "gpu_gemm");
 }
 
+TEST_CASE("gathers on a GPU are views where the place is known") {
+  const auto kernels = [](const std::string& x, const std::string& index, const std::string& axis) {
+    return kernels_on(
+        program_of("graph \"gather\" (x: f32" + x + ", d: i64[2]) -> (y) {\n  const c: i64[] = [-1]\n  a: ? = Exp(x)\n  b: ? = Gather(a, " +
+                   index + ") {axis = " + axis + "}\n  y: ? = Softmax(b) {axis = -1}\n}\n"),
+        Device::Gpu);
+  };
+  const std::vector<std::string> view{"gpu_map", "gpu_softmax_in_warp"}, picked{"gpu_map", "gpu_gather", "gpu_softmax_in_warp"};
+  CHECK(kernels("[3, 5, 8]", "c", "0") == view);
+  CHECK(kernels("[1, 5, 8]", "c", "1") == view);
+  CHECK(kernels("[3, 5, 8]", "c", "1") == picked);  // whose rows do not lie together
+  CHECK(kernels("[3, 5, 8]", "d", "0") == picked);
+}
+
 // Places that depend on those before them, which one thread finds, and negation, which pays on a GPU.
 constexpr const char* kMixed =
     "graph \"mixed\" (x: f32[1, 1, 1000, 1000], i: i64[1, 1, 1000, 1000]) -> (y) {\n"

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compiler/select/gpu/conv.h"
+#include "compiler/select/gpu/gathers.h"
 #include "compiler/select/gpu/product.h"
 #include "compiler/select/gpu/rows.h"
 
@@ -25,6 +26,9 @@ bool lower_by_gpu_kernels(KernelQuery& l) {
       {"ReduceMin", lower_gpu_reduce},
       {"MaxPool", lower_gpu_pool},
       {"AveragePool", lower_gpu_pool},
+      {"Gather", lower_gpu_gather},
+      {"GatherND", lower_gpu_gather_nd},
+      {"GatherElements", lower_gpu_gather_elements},
   };
   const auto found = kKernels.find(l.node().full_op());
   return found != kKernels.end() && found->second(l);

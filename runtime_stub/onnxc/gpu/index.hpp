@@ -17,13 +17,15 @@ class FastDivide {
   }
   ONNXC_BOTH int64_t operator()(int64_t n) const {
     if (n > kMost || divisor_ > kMost) return n / divisor_;
-    const auto low = static_cast<uint32_t>(n);
-    return (low + static_cast<uint32_t>(static_cast<uint64_t>(low) * factor_ >> 32)) >> shift_;  // both are below 2^31
+    return quotient(static_cast<uint32_t>(n));
   }
+  /// The same for who knows that both are below 2^31.
+  ONNXC_BOTH int32_t divide_short(int32_t n) const { return static_cast<int32_t>(quotient(static_cast<uint32_t>(n))); }
   ONNXC_BOTH int64_t divisor() const { return divisor_; }
 
  private:
   static constexpr int64_t kMost = 0x7fffffff;
+  ONNXC_BOTH uint32_t quotient(uint32_t n) const { return (n + static_cast<uint32_t>(static_cast<uint64_t>(n) * factor_ >> 32)) >> shift_; }
   int64_t divisor_ = 1;
   uint32_t factor_ = 1, shift_ = 0;
 };

@@ -1,5 +1,6 @@
 // Kernels that move or combine values, as units use them: what nvcc makes of each is checked by kernels.sh.
 #include <onnxc/gpu/copy_strided.hpp>
+#include <onnxc/gpu/gather.hpp>
 #include <onnxc/gpu/map.hpp>
 #include <onnxc/gpu/norm.hpp>
 #include <onnxc/gpu/pool.hpp>
@@ -19,7 +20,13 @@ using namespace onnxc;
 
 }  // namespace
 
-void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const signed char* from_bytes) {
+void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const signed char* from_bytes, const int64_t* indices,
+          const int32_t* short_indices) {
+  gpu::gather(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4}}, {});
+  gpu::gather(queue, Tensor<signed char>{bytes, {4, 8}}, Tensor<const signed char>{from_bytes, {9, 8}},
+              Tensor<const int32_t>{short_indices, {4}}, {});
+  gpu::gather_nd(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4, 1}}, 0);
+  gpu::gather_elements(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4, 8}}, 0);
   gpu::map<AddTanh>(queue, {12, 768}, onnxc::Stream{y, {768}}, onnxc::Stream{x, {768}}, Fixed{x, {0}});
   gpu::copy_strided(queue, {3, 4}, y, {4, 1}, x, {1, 3});
   gpu::copy_strided(queue, {3, 4}, bytes, {4, 1}, from_bytes, {1, 3});

@@ -109,6 +109,12 @@ FAULTS = [
     Fault("the mean is that of the sums of warps", "rows", "norm", "shared.partial, detail::Added{}) / count;", "shared.partial, detail::Added{}) / 8;"),
     Fault("pads count as values", "rows", "pool", "return inside > 0 ? inside : 1;", "return p.kh * p.kw;"),
     Fault("the largest of a window begins at 0", "rows", "pool", "kAverage ? 0.0f : -std::numeric_limits<float>::infinity();", "0.0f;"),
+    # Windows of bytes
+    Fault("bytes borrow from their neighbours", "pool_bytes", "pool_bytes", "(a | kTops) - (b & ~kTops)", "a - b"),
+    Fault("signed bytes compare as if they had no sign", "pool_bytes", "pool_bytes", "std::is_signed_v<T> ? kTops : 0;", "0;"),
+    Fault("all of a last word is stored", "pool_bytes", "pool_bytes", "if (valid >= kBytes) {", "if (true) {"),
+    Fault("words are read from where they are not aligned", "pool_bytes", "pool_bytes", "p.x_pixel % 4 == 0 && p.y_pixel % 4 == 0", "p.y_pixel % 4 == 0"),
+    Fault("taps to the left of an image read the row before", "pool_bytes", "pool_bytes", "if (ix >= 0 && ix < of(p.w))", "if (ix < of(p.w))"),
     # Combinations of lanes
     Fault("half of the lanes are left out", "words", "device", "for (int mask = 16; mask > 0;", "for (int mask = 8; mask > 0;", few=True),
     Fault("sums of warps are overwritten before all read them", "words", "device", "ONNXC_SYNC_BLOCK;  // `partial` may still be read", "", few=True),

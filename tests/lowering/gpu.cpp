@@ -141,6 +141,22 @@ TEST_CASE("attention on a GPU is one kernel") {
           .back() == "gpu_gemm");
 }
 
+TEST_CASE("images of bytes stay channels-last where they are pooled on a GPU") {
+  std::string weights = "1";
+  for (int i = 1; i < 16 * 16; ++i) weights += ", 1";
+  const Program program = program_of(
+      "graph \"pool\" (x: u8[1, 16, 8, 8]) -> (y) {\n  const w: i8[16, 16, 1, 1] = [" + weights +
+      "]\n  a: ? = onnxc.ByteConv(x, w)\n"
+      "  b: ? = Cast(a) {to = 2}\n  p: ? = MaxPool(b) {kernel_shape = [2, 2], strides = [2, 2]}\n  y: ? = onnxc.ByteConv(p, w)\n}\n");
+  const std::vector<std::string> kernels = kernels_on(program, Device::Gpu);
+  const auto pool = std::ranges::find(kernels, "gpu_max_pool_bytes");
+  REQUIRE((pool != kernels.end() && pool != kernels.begin() && pool + 1 != kernels.end()));
+  for (const std::string& beside : {pool[-1], pool[1]}) {  // no copy
+    CAPTURE(beside);
+    CHECK((beside.starts_with("gpu_gemm") || beside.starts_with("gpu_conv")));
+  }
+}
+
 TEST_CASE("gathers on a GPU are views where the place is known") {
   const auto kernels = [](const std::string& x, const std::string& index, const std::string& axis) {
     return kernels_on(

@@ -49,13 +49,9 @@ struct PickRows {
   }
 
  private:
-  ONNXC_DEVICE static Count divide(const FastDivide& by, Count n) {
-    if constexpr (sizeof(Count) == 4) return by.divide_short(n);
-    else return by(n);
-  }
   ONNXC_DEVICE void move(Count i) const {
     const auto length = static_cast<Count>(row.divisor()), rows = static_cast<Count>(tuples.divisor());
-    const Count r = divide(row, i), batch = divide(tuples, r);
+    const Count r = row.in(i), batch = tuples.in(r);
     const I* const tuple = indices + batch * indices_batch + (r - batch * rows) * width;
     Count from = 0;
     for (int k = 0; k < width; ++k) {
@@ -191,16 +187,9 @@ static void gather_elements(Queue& gpu, Tensor<T> y, Tensor<const T> x, Tensor<c
     }
   }
   using Kernel = PickElements<Element, I>;
-  Kernel kernel{count,
-                x.shape[picked],
-                x.shape.count(picked + 1, rank),
-                Box(shape, 0, shape.rank),
-                {},
-                too_wide,
-                reinterpret_cast<Element*>(y.data),
-                reinterpret_cast<const Element*>(x.data),
-                indices.data,
-                gpu.status()};
+  Kernel kernel{count,        x.shape[picked], x.shape.count(picked + 1, rank),    Box(shape, 0, shape.rank),
+                {},           too_wide,        reinterpret_cast<Element*>(y.data), reinterpret_cast<const Element*>(x.data),
+                indices.data, gpu.status()};
   for (int k = 0; k < shape.rank; ++k) kernel.strides[k] = strides[k];
   launch(gpu, kernel, grid_for(count, Kernel::kThreads));
 }

@@ -19,8 +19,12 @@ class FastDivide {
     if (n > kMost || divisor_ > kMost) return n / divisor_;
     return quotient(static_cast<uint32_t>(n));
   }
-  /// The same for who knows that both are below 2^31.
-  ONNXC_BOTH int32_t divide_short(int32_t n) const { return static_cast<int32_t>(quotient(static_cast<uint32_t>(n))); }
+  /// The same in the caller's type for positions. Of 32 bits, the divisor is below 2^31, too.
+  template <class Count>
+  ONNXC_BOTH Count in(Count n) const {
+    if constexpr (sizeof(Count) == 4) return static_cast<Count>(quotient(static_cast<uint32_t>(n)));
+    else return (*this)(n);
+  }
   ONNXC_BOTH int64_t divisor() const { return divisor_; }
 
  private:

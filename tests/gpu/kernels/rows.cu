@@ -4,6 +4,7 @@
 #include <onnxc/gpu/map.hpp>
 #include <onnxc/gpu/norm.hpp>
 #include <onnxc/gpu/pool.hpp>
+#include <onnxc/gpu/pool_bytes.hpp>
 #include <onnxc/gpu/reduce.hpp>
 #include <onnxc/gpu/softmax.hpp>
 
@@ -37,5 +38,6 @@ void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const
   gpu::reduce_last<scalar::Sum, scalar::Square>(queue, x, y, {.r = 1, .x_row = 1});
   gpu::reduce_middle<scalar::Max, scalar::Same>(queue, x, y, {.r = 1, .x_row = 1});
   gpu::max_pool(queue, x, y, {.c = 1});
+  gpu::max_pool_bytes(queue, from_bytes, bytes, {.c = 1});
   gpu::average_pool(queue, x, y, {.c = 1}, Epilogue<AddTanh, PerCol<float>>{{x}});
 }

@@ -109,6 +109,13 @@ FAULTS = [
     Fault("the mean is that of the sums of warps", "rows", "norm", "shared.partial, detail::Added{}) / count;", "shared.partial, detail::Added{}) / 8;"),
     Fault("pads count as values", "rows", "pool", "return inside > 0 ? inside : 1;", "return p.kh * p.kw;"),
     Fault("the largest of a window begins at 0", "rows", "pool", "kAverage ? 0.0f : -std::numeric_limits<float>::infinity();", "0.0f;"),
+    # Sums of bytes
+    Fault("more bytes are added up than two of a word have room for", "sum_bytes", "sum_bytes", "kMost = 257;", "kMost = 258;"),
+    Fault("bytes behind the last whole word are left out", "sum_bytes", "sum_bytes", "if (mine < p.r - after) all += row[after + mine];", ""),
+    Fault("words of a row begin where it does", "sum_bytes", "sum_bytes", "off = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 4);", "off = 0;"),
+    Fault("columns behind the last one are read as a word", "sum_bytes", "sum_bytes", "if (kBytes == 4 && valid == 4) {", "if (kBytes == 4) {"),
+    Fault("columns are added up before all lines are there", "sum_bytes", "sum_bytes", "shared);\n      sync_block();", "shared);"),
+    Fault("lines are overwritten before their columns were added up", "sum_bytes", "sum_bytes", "sync_block();  // before the next tile's sums lie there", ""),
     # Windows of bytes
     Fault("bytes borrow from their neighbours", "pool_bytes", "pool_bytes", "(a | kTops) - (b & ~kTops)", "a - b"),
     Fault("signed bytes compare as if they had no sign", "pool_bytes", "pool_bytes", "std::is_signed_v<T> ? kTops : 0;", "0;"),

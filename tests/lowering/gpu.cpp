@@ -68,8 +68,13 @@ TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU
 }
 
 TEST_CASE("sums of bytes are sums on a GPU") {
-  const std::vector<Call> calls =
-      calls_of(program_of("graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n"));
+  const std::string text = "graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n";
+  const std::vector<Call> one = calls_of(program_of(text));
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].kernel == "gpu_sum_bytes_last");
+  LowerOptions options{.devices = Devices::GpuAndCpu};
+  options.optimise = false;
+  const std::vector<Call> calls = calls_of(program_of(text, options));
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].kernel == "scalar_reduce");
   REQUIRE(std::holds_alternative<RuntimeName>(calls[0].template_args.at(0)));
@@ -139,6 +144,27 @@ TEST_CASE("attention on a GPU is one kernel") {
                             softmax.substr(0, 0) + "  p: ? = Softmax(s) {axis = -1}\n" + product + "}\n"),
                  Device::Gpu)
           .back() == "gpu_gemm");
+}
+
+TEST_CASE("averages of all pixels are sums of bytes on a GPU") {
+  const auto kernels = [](const std::string& weights, const std::string& attributes) {
+    return kernels_on(program_of("graph \"average\" (x: u8[2, 2, 2, 3], start: i32[2]) -> (y) {\n  const w: i8[2, 1, 2, 3] = [" + weights +
+                                 "]\n  a: ? = onnxc.ByteConv(x, w, start) {group = 2" + attributes + "}\n  y: ? = Cast(a) {to = 1}\n}\n"),
+                      Device::Gpu);
+  };
+  const std::string ones = "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1", others = "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2";
+  const auto sums = [](const std::vector<std::string>& names) { return std::ranges::count(names, "gpu_sum_bytes_middle"); };
+  CHECK(sums(kernels(ones, "")) == 1);
+  CHECK(sums(kernels(ones, ", strides = [2, 3]")) == 1);
+  CHECK(sums(kernels(ones, ", pads = [0, 1, 0, 0]")) == 0);
+  CHECK(sums(kernels(others, "")) == 0);
+}
+
+TEST_CASE("images of bytes of few channels are pooled on a GPU") {
+  const Program program =
+      program_of("graph \"pool\" (x: u8[1, 3, 8, 8]) -> (y) {\n  y: ? = MaxPool(x) {kernel_shape = [2, 2], strides = [2, 2]}\n}\n");
+  CHECK(program.host_reasons.empty());
+  CHECK(kernels_on(program, Device::Gpu) == std::vector<std::string>{"gpu_copy", "gpu_max_pool_bytes", "gpu_copy"});
 }
 
 TEST_CASE("images of bytes stay channels-last where they are pooled on a GPU") {

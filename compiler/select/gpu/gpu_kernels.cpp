@@ -24,6 +24,7 @@ bool lower_by_gpu_kernels(KernelQuery& l) {
       {"ReduceProd", lower_gpu_reduce},
       {"ReduceMax", lower_gpu_reduce},
       {"ReduceMin", lower_gpu_reduce},
+      {"onnxc.ByteSum", lower_gpu_byte_sum},
       {"MaxPool", lower_gpu_pool},
       {"AveragePool", lower_gpu_pool},
       {"Gather", lower_gpu_gather},

@@ -52,6 +52,11 @@ bool lower_gpu_reduce(KernelQuery& l) {
   return true;
 }
 
+bool lower_gpu_byte_sum(KernelQuery& l) {
+  lower_byte_sum(l, {"gpu_sum_bytes_last", "gpu_sum_bytes_middle"});
+  return true;
+}
+
 bool lower_gpu_pool(KernelQuery& l) {
   if (!l.out_layout(0).channels_last) return false;
   if (has_byte_pool(l.graph(), l.node())) return lower_pool_of_bytes(l), true;

@@ -7,6 +7,7 @@
 #include <onnxc/gpu/pool_bytes.hpp>
 #include <onnxc/gpu/reduce.hpp>
 #include <onnxc/gpu/softmax.hpp>
+#include <onnxc/gpu/sum_bytes.hpp>
 
 namespace {
 
@@ -14,6 +15,13 @@ struct AddTanh {
   template <class L, class A, class B>
   static ONNXC_BOTH auto apply(L, A a, B b) {
     return onnxc::fn::tanh(onnxc::fn::add(a, b));
+  }
+};
+
+struct AddByte {
+  template <class L, class A, class B>
+  static ONNXC_BOTH auto apply(L, A a, B b) {
+    return static_cast<uint8_t>(a + b);
   }
 };
 
@@ -37,6 +45,10 @@ void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const
   gpu::norm<false>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});
   gpu::reduce_last<scalar::Sum, scalar::Square>(queue, x, y, {.r = 1, .x_row = 1});
   gpu::reduce_middle<scalar::Max, scalar::Same>(queue, x, y, {.r = 1, .x_row = 1});
+  const auto* const codes = reinterpret_cast<const uint8_t*>(from_bytes);
+  gpu::sum_bytes_last(queue, codes, y, {.r = 1, .x_row = 1});
+  gpu::sum_bytes_middle(queue, codes, reinterpret_cast<uint8_t*>(bytes), {.r = 1, .x_row = 1},
+                        Epilogue<AddByte, PerCol<int32_t>>{{short_indices}});
   gpu::max_pool(queue, x, y, {.c = 1});
   gpu::max_pool_bytes(queue, from_bytes, bytes, {.c = 1});
   gpu::average_pool(queue, x, y, {.c = 1}, Epilogue<AddTanh, PerCol<float>>{{x}});

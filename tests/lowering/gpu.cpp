@@ -146,6 +146,16 @@ TEST_CASE("attention on a GPU is one kernel") {
           .back() == "gpu_gemm");
 }
 
+TEST_CASE("products with weights of few bits apply their epilogues on a GPU") {
+  std::string codes = "1";
+  for (int i = 1; i < 8 * 16; ++i) codes += ", 17";
+  const Program program =
+      program_of("graph \"nbits\" (a: f32[3, 32]) -> (y) {\n  const w: u8[8, 1, 16] = [" + codes +
+                 "]\n  const s: f32[8] = [1, 2, 3, 4, 5, 6, 7, 8]\n  p: ? = com.microsoft.MatMulNBits(a, w, s) {K = 32, N = 8, bits = 4, "
+                 "block_size = 32}\n  y: ? = Relu(p)\n}\n");
+  CHECK(kernels_on(program, Device::Gpu) == std::vector<std::string>{"gpu_gemv_nbits"});
+}
+
 TEST_CASE("averages of all pixels are sums of bytes on a GPU") {
   const auto kernels = [](const std::string& weights, const std::string& attributes) {
     return kernels_on(program_of("graph \"average\" (x: u8[2, 2, 2, 3], start: i32[2]) -> (y) {\n  const w: i8[2, 1, 2, 3] = [" + weights +

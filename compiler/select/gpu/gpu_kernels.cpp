@@ -16,6 +16,7 @@ bool lower_by_gpu_kernels(KernelQuery& l) {
       {"onnxc.ByteConv", lower_gpu_byte_conv},
       {"onnxc.ByteMatMul", lower_gpu_byte_matmul},
       {"MatMul", lower_gpu_matmul},
+      {"com.microsoft.MatMulNBits", lower_gpu_nbits},
       {"Softmax", lower_gpu_softmax},
       {"LogSoftmax", lower_gpu_softmax},
       {"LayerNormalization", lower_gpu_norm},

@@ -112,7 +112,8 @@ struct SumBytesMiddle {
     if (kBytes == 4 && valid == 4) {
       for (int64_t i = warp(); i < p.r;) {
         detail::BytePairs some;
-        for (int k = 0; k < detail::BytePairs::kMost && i < p.r; ++k, i += kLines, at += step) some.add(*reinterpret_cast<const uint32_t*>(at));
+        for (int k = 0; k < detail::BytePairs::kMost && i < p.r; ++k, i += kLines, at += step)
+          some.add(*reinterpret_cast<const uint32_t*>(at));
         ONNXC_UNROLL_DEVICE
         for (int c = 0; c < kBytes; ++c) sums[c] += static_cast<int32_t>((c % 2 == 0 ? some.even : some.odd) >> c / 2 * 16 & 0xffff);
       }

@@ -64,7 +64,8 @@ void check_middle(gpu::ReduceParams p, int64_t skip, const std::vector<uint8_t>&
   scalar::reduce<scalar::Sum, scalar::Same>(Share{}, together.data(), host.data() + skip, {p.outer, p.inner}, {p.x_outer, 1}, {p.r},
                                             {p.x_row});
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = i / static_cast<std::size_t>(p.inner) * static_cast<std::size_t>(p.y_outer) + i % static_cast<std::size_t>(p.inner);
+    const std::size_t at =
+        i / static_cast<std::size_t>(p.inner) * static_cast<std::size_t>(p.y_outer) + i % static_cast<std::size_t>(p.inner);
     sums[at] = together[i];
     ends[at] = static_cast<uint8_t>(sums[at] + 2 * (operand[i] = static_cast<int32_t>(i * 5)));
   }
@@ -88,7 +89,8 @@ TEST_CASE("sums of rows of bytes on a GPU") {
 TEST_CASE("sums of columns of bytes on a GPU") {
   for (const int64_t inner : {1, 3, 4, 31, 128, 130, 200}) {
     for (const int64_t r : {0, 1, 2, 7, 8, 49}) {
-      for (const auto& [x_row, skip] : {std::pair{inner, int64_t{0}}, {inner + 4 - inner % 4, int64_t{0}}, {inner + 4 - inner % 4, int64_t{2}}}) {
+      for (const auto& [x_row, skip] :
+           {std::pair{inner, int64_t{0}}, {inner + 4 - inner % 4, int64_t{0}}, {inner + 4 - inner % 4, int64_t{2}}}) {
         const gpu::ReduceParams p{.outer = 3, .r = r, .inner = inner, .x_row = x_row, .x_outer = r * x_row, .y_outer = inner + 1};
         check_middle(p, skip, some(p.outer * p.x_outer + inner + skip, static_cast<unsigned>(inner)));
       }

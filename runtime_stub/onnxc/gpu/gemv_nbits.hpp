@@ -20,13 +20,11 @@ namespace detail {
 
 /// The codes of 8 or 16 weights, in the order of their bits.
 template <int kBits, int kCount>
-struct alignas(kCount * kBits / 8) Codes {
-  using Word = std::conditional_t<kCount * kBits < 32, uint16_t, uint32_t>;
+struct alignas(kCount* kBits / 8) Codes {
+  using Word = std::conditional_t < kCount* kBits<32, uint16_t, uint32_t>;
   static constexpr int kPerWord = 8 * sizeof(Word) / kBits;
   Word words[kCount / kPerWord];
-  ONNXC_DEVICE uint32_t at(int i) const {
-    return static_cast<uint32_t>(words[i / kPerWord]) >> i % kPerWord * kBits & ((1u << kBits) - 1);
-  }
+  ONNXC_DEVICE uint32_t at(int i) const { return static_cast<uint32_t>(words[i / kPerWord]) >> i % kPerWord * kBits & ((1u << kBits) - 1); }
 };
 
 template <int kBits, int kRows, class Zeros, class Epilogue>

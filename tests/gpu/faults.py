@@ -104,6 +104,11 @@ FAULTS = [
     Fault("offsets in 32 bits do not fit", "gather", "gather", "is_short = is_short && p.extents[k] <= kMost;", "(void)k;\n  is_short = true;"),
     Fault("items that follow in a thread are left out", "gather", "gather", "i < items; i += step)", "i < items; i += items)"),
     Fault("elements behind the end of a narrower line are those of x", "gather", "gather", "k - 1 != picked && extent == x.shape[k]", "k - 1 != picked"),
+    Fault("of several updates of a place any one counts", "scatter", "scatter", "if (at >= 0 && owners[at] == static_cast<unsigned>(j) + 1)", "if (at >= 0)"),
+    Fault("places begin with an owner", "scatter", "scatter", "gpu.clear(owners, static_cast<std::size_t>(places) * sizeof(unsigned));", ""),
+    Fault("updates of no place own the first one", "scatter", "scatter", "if (at < 0) fetch_max(status, targets.code());", "if (at < 0) fetch_max(owners, 1u);"),
+    Fault("what is not placed is not copied", "scatter", "scatter", "if (y.data != x.data && x.count() > 0)", "if (y.data == x.data)"),
+    Fault("16 bytes are placed where they are not aligned", "scatter", "scatter", " || !fits(y) || !fits(updates))", ")"),
     # Elementwise expressions, rows and windows
     Fault("runs are taken where rows do not begin at them", "rows", "map", "if (x.outer[axis] % kCount != 0) return false;", ""),
     Fault("runs lie as if they were elements", "rows", "map", "(i - row * length.divisor()) * kCount;", "i - row * length.divisor();"),

@@ -53,4 +53,18 @@ bool lower_gpu_gather_elements(KernelQuery& l) {
   return lower_picking(l, "gpu_gather_elements", [&](StepBuilder& step) -> StepBuilder& { return step.dim(axis_of(l)); });
 }
 
+bool lower_gpu_scatter(KernelQuery& l) {
+  const Node& node = l.node();
+  if (node.string("reduction", "none") != "none") return false;
+  const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
+  const bool rows = node.op == "ScatterND";
+  const Dim places =
+      rows ? element_count({x.extents.begin(), x.extents.begin() + indices.extents.back().value()}) : element_count(x.extents);
+  StepBuilder step = l.call(rows ? "gpu_scatter_nd" : "gpu_scatter_elements");
+  step.tensor(y).tensor(x).tensor(indices).tensor(updates);
+  if (!rows) step.dim(axis_of(l));
+  step.pointer(l.workspace("owners", ElementType::U32, max(places, 1))).may_share(y, x).emit();
+  return true;
+}
+
 }  // namespace onnxc

@@ -31,6 +31,8 @@ bool lower_by_gpu_kernels(KernelQuery& l) {
       {"Gather", lower_gpu_gather},
       {"GatherND", lower_gpu_gather_nd},
       {"GatherElements", lower_gpu_gather_elements},
+      {"ScatterND", lower_gpu_scatter},
+      {"ScatterElements", lower_gpu_scatter},
   };
   const auto found = kKernels.find(l.node().full_op());
   return found != kKernels.end() && found->second(l);

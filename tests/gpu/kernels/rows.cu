@@ -6,6 +6,7 @@
 #include <onnxc/gpu/pool.hpp>
 #include <onnxc/gpu/pool_bytes.hpp>
 #include <onnxc/gpu/reduce.hpp>
+#include <onnxc/gpu/scatter.hpp>
 #include <onnxc/gpu/softmax.hpp>
 #include <onnxc/gpu/sum_bytes.hpp>
 
@@ -30,13 +31,17 @@ using namespace onnxc;
 }  // namespace
 
 void rows(gpu::Queue& queue, float* y, const float* x, signed char* bytes, const signed char* from_bytes, const int64_t* indices,
-          const int32_t* short_indices) {
+          const int32_t* short_indices, unsigned* owners) {
   gpu::gather(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4}}, {});
   gpu::gather(queue, Tensor<signed char>{bytes, {4, 8}}, Tensor<const signed char>{from_bytes, {9, 8}},
               Tensor<const int32_t>{short_indices, {4}}, {});
   gpu::gather_nd(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4, 1}}, 0);
   gpu::gather_elements(queue, Tensor<float>{y, {4, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4, 8}}, 0);
   gpu::map<AddTanh>(queue, {12, 768}, onnxc::Stream{y, {768}}, onnxc::Stream{x, {768}}, Fixed{x, {0}});
+  gpu::scatter_nd(queue, Tensor<float>{y, {9, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int64_t>{indices, {4, 1}},
+                  Tensor<const float>{x, {4, 8}}, owners);
+  gpu::scatter_elements(queue, Tensor<float>{y, {9, 8}}, Tensor<const float>{x, {9, 8}}, Tensor<const int32_t>{short_indices, {4, 8}},
+                        Tensor<const float>{x, {4, 8}}, 0, owners);
   gpu::copy_strided(queue, {3, 4}, y, {4, 1}, x, {1, 3});
   gpu::copy_strided(queue, {3, 4}, bytes, {4, 1}, from_bytes, {1, 3});
   gpu::softmax_in_warp<8, false>(queue, x, y, {.rows = 1, .n = 1, .x_row = 1, .y_row = 1});

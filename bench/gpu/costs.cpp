@@ -5,14 +5,16 @@
 #include <onnxc/gpu/conv.hpp>
 #include <onnxc/gpu/conv_depthwise.hpp>
 #include <onnxc/gpu/copy_strided.hpp>
+#include <onnxc/gpu/gather.hpp>
 #include <onnxc/gpu/gemm.hpp>
-#include <onnxc/gpu/gemv.hpp>
+#include <onnxc/gpu/gemv_nbits.hpp>
 #include <onnxc/gpu/map.hpp>
 #include <onnxc/gpu/norm.hpp>
 #include <onnxc/gpu/pack_rows.hpp>
-#include <onnxc/gpu/pool.hpp>
+#include <onnxc/gpu/pool_bytes.hpp>
 #include <onnxc/gpu/reduce.hpp>
 #include <onnxc/gpu/softmax.hpp>
+#include <onnxc/gpu/sum_bytes.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -36,13 +38,12 @@ template <class T = float>
 class Numbers {
  public:
   explicit Numbers(int64_t count) : bytes_(static_cast<std::size_t>(count) * sizeof(T)) {
-    require(allocate(p_, bytes_));
     std::vector<unsigned char> made(bytes_);
     uint32_t random = 1;
     for (unsigned char& byte : made) byte = static_cast<unsigned char>(0x30 + ((random = random * 1664525u + 1013904223u) >> 28));
-    require(to_device(stream, p_, made.data(), bytes_));
-    require(finish(stream));
+    fill(made.data());
   }
+  explicit Numbers(const std::vector<T>& values) : bytes_(values.size() * sizeof(T)) { fill(values.data()); }
   Numbers(const Numbers&) = delete;
   Numbers& operator=(const Numbers&) = delete;
   ~Numbers() { release(p_); }
@@ -50,6 +51,11 @@ class Numbers {
   double bytes() const { return static_cast<double>(bytes_); }
 
  private:
+  void fill(const void* from) {
+    require(allocate(p_, bytes_));
+    require(to_device(stream, p_, from, bytes_));
+    require(finish(stream));
+  }
   void* p_ = nullptr;
   std::size_t bytes_;
 };
@@ -163,6 +169,39 @@ void convolutions() {
   }
 }
 
+/// Bytes, of as many values as the kernels for f32 have, and rows that are picked.
+void bytes_and_rows() {
+  for (const int64_t count : {128, 2048, 16384}) {
+    const int64_t m = small(count), n = 768;
+    const auto macs = static_cast<double>(m * n);
+    const Numbers<uint8_t> x(m * n), codes(m * n / 2);
+    const Numbers<> a(n), scales(m * n / 32), from(m * n), y(m * n);
+    std::vector<int64_t> places(static_cast<std::size_t>(m));
+    for (int64_t i = 0; i < m; ++i) places[static_cast<std::size_t>(i)] = i * 37 % m;
+    const Numbers<int64_t> indices(places);
+    measure(named("gpu_gather", {m, n}), 0, 2 * y.bytes(), [&](Queue& q) {
+      gather(q, onnxc::Tensor<float>{y.data(), {m, n}}, onnxc::Tensor<const float>{from.data(), {m, n}},
+             onnxc::Tensor<const int64_t>{indices.data(), {m}}, {.axis = 0});
+    });
+    measure(named("gpu_sum_bytes_last", {m, n}), macs, x.bytes(),
+            [&](Queue& q) { sum_bytes_last(q, x.data(), y.data(), {.outer = m, .r = n, .x_row = n}); });
+    measure(named("gpu_sum_bytes_middle", {m, n}), macs, x.bytes(), [&](Queue& q) {
+      sum_bytes_middle(q, x.data(), y.data(), {.outer = 1, .r = m, .inner = n, .x_row = n, .x_outer = 0, .y_outer = n});
+    });
+    measure(named("gpu_gemv_nbits", {1, m, n}), macs, codes.bytes() + scales.bytes(), [&](Queue& q) {
+      gemv_nbits<4, 1>(q, y.data(), a.data(), codes.data(), scales.data(), nullptr, {.m = 1, .n = m, .k = n, .block = 32});
+    });
+  }
+  for (const int64_t size : {14, 56, 112}) {
+    const int64_t s = std::max<int64_t>(size / shrink, 7), c = 64, k = 3;
+    const Numbers<uint8_t> x(s * s * c), y(s * s * c);
+    measure(named("gpu_max_pool_bytes", {s, s, c}), static_cast<double>(s * s * c * k * k), x.bytes() + y.bytes(), [&](Queue& q) {
+      max_pool_bytes(q, x.data(), y.data(),
+                     {.h = s, .w = s, .c = c, .oh = s, .ow = s, .kh = k, .kw = k, .pad_top = 1, .pad_left = 1, .x_pixel = c, .y_pixel = c});
+    });
+  }
+}
+
 void rows() {
   for (const int64_t count : {128, 2048, 16384}) {
     const int64_t m = small(count), n = 768;
@@ -204,6 +243,7 @@ int main(int count, char** arguments) {
   shrink = std::max(1, std::atoi(arguments[2]));
   require(open_stream(stream));
   rows();
+  bytes_and_rows();
   convolutions();
   products<ThreeTf32>("gpu_gemm");
   products<OnceTf32>("gpu_gemm_once_tf32");

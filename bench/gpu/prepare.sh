@@ -14,7 +14,7 @@ emulated=
 [ $# -gt 0 ] || { sed -n 5p "$0" >&2; exit 2; }
 folder="$1" models=("${@:2}")
 [ ${#models[@]} -gt 0 ] || models=(churn_mlp lenet5_digits lstm_classifier mlperf_tiny_ic_int8 squeezenet1_1 mobilenet_v2)
-tests=(${ONNXC_GPU_TESTS:-words rows pack_rows gemv attention conv_depthwise exact gemm conv})
+tests=(${ONNXC_GPU_TESTS:-words rows gather scatter pool_bytes sum_bytes pack_rows gemv gemv_nbits attention conv_depthwise exact gemm conv})
 architecture="${ONNXC_GPU_ARCHITECTURE:-sm90}"
 build="${ONNXC_BUILD:-build}" zoo="$ONNXC_CACHE/zoo"
 [ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }

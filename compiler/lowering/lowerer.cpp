@@ -177,9 +177,10 @@ View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
 }
 
 void Lowerer::convert(const Extents& extents, const View& to, const View& from, std::string what) {
-  // Pixels of their own, which no other operand of a Concat shares.
-  const bool pixels_of_four = held_bits(to.element) == 8 && to.layout.channels_last && to.layout.pixel_stride == Dim(4) &&
-                              to.pointer.extent_used == Dim(0) && !from.layout.channels_last && extents[1].is_constant();
+  // Pixels of their own, which no other operand of a Concat shares, by a kernel of processors.
+  const bool pixels_of_four = device_ == Device::Cpu && held_bits(to.element) == 8 && to.layout.channels_last &&
+                              to.layout.pixel_stride == Dim(4) && to.pointer.extent_used == Dim(0) && !from.layout.channels_last &&
+                              extents[1].is_constant();
   if (!pixels_of_four) return copy(extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element, std::move(what));
   const Dim count = element_count(extents), pixels = element_count({extents.begin() + 2, extents.end()});
   Call call = call_of(find_kernel("pixels_of_bytes"));

@@ -68,8 +68,13 @@ TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU
 }
 
 TEST_CASE("sums of bytes are sums on a GPU") {
-  const std::vector<Call> calls =
-      calls_of(program_of("graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n"));
+  const std::string text = "graph \"sums\" (x: u8[3, 5]) -> (y) {\n  const axes: i64[2] = [0, 1]\n  y: ? = onnxc.ByteSum(x, axes)\n}\n";
+  const std::vector<Call> one = calls_of(program_of(text));
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].kernel == "gpu_sum_bytes_last");
+  LowerOptions options{.devices = Devices::GpuAndCpu};
+  options.optimise = false;
+  const std::vector<Call> calls = calls_of(program_of(text, options));
   REQUIRE(calls.size() == 1);
   CHECK(calls[0].kernel == "scalar_reduce");
   REQUIRE(std::holds_alternative<RuntimeName>(calls[0].template_args.at(0)));
@@ -139,6 +144,67 @@ TEST_CASE("attention on a GPU is one kernel") {
                             softmax.substr(0, 0) + "  p: ? = Softmax(s) {axis = -1}\n" + product + "}\n"),
                  Device::Gpu)
           .back() == "gpu_gemm");
+}
+
+TEST_CASE("products with weights of few bits apply their epilogues on a GPU") {
+  std::string codes = "1";
+  for (int i = 1; i < 8 * 16; ++i) codes += ", 17";
+  const Program program =
+      program_of("graph \"nbits\" (a: f32[3, 32]) -> (y) {\n  const w: u8[8, 1, 16] = [" + codes +
+                 "]\n  const s: f32[8] = [1, 2, 3, 4, 5, 6, 7, 8]\n  p: ? = com.microsoft.MatMulNBits(a, w, s) {K = 32, N = 8, bits = 4, "
+                 "block_size = 32}\n  y: ? = Relu(p)\n}\n");
+  CHECK(kernels_on(program, Device::Gpu) == std::vector<std::string>{"gpu_gemv_nbits"});
+}
+
+TEST_CASE("averages of all pixels are sums of bytes on a GPU") {
+  const auto kernels = [](const std::string& weights, const std::string& attributes) {
+    return kernels_on(program_of("graph \"average\" (x: u8[2, 2, 2, 3], start: i32[2]) -> (y) {\n  const w: i8[2, 1, 2, 3] = [" + weights +
+                                 "]\n  a: ? = onnxc.ByteConv(x, w, start) {group = 2" + attributes + "}\n  y: ? = Cast(a) {to = 1}\n}\n"),
+                      Device::Gpu);
+  };
+  const std::string ones = "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1", others = "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2";
+  const auto sums = [](const std::vector<std::string>& names) { return std::ranges::count(names, "gpu_sum_bytes_middle"); };
+  CHECK(sums(kernels(ones, "")) == 1);
+  CHECK(sums(kernels(ones, ", strides = [2, 3]")) == 1);
+  CHECK(sums(kernels(ones, ", pads = [0, 1, 0, 0]")) == 0);
+  CHECK(sums(kernels(others, "")) == 0);
+}
+
+TEST_CASE("images of bytes of few channels are pooled on a GPU") {
+  const Program program =
+      program_of("graph \"pool\" (x: u8[1, 3, 8, 8]) -> (y) {\n  y: ? = MaxPool(x) {kernel_shape = [2, 2], strides = [2, 2]}\n}\n");
+  CHECK(program.host_reasons.empty());
+  CHECK(kernels_on(program, Device::Gpu) == std::vector<std::string>{"gpu_copy", "gpu_max_pool_bytes", "gpu_copy"});
+}
+
+TEST_CASE("images of bytes stay channels-last where they are pooled on a GPU") {
+  std::string weights = "1";
+  for (int i = 1; i < 16 * 16; ++i) weights += ", 1";
+  const Program program = program_of(
+      "graph \"pool\" (x: u8[1, 16, 8, 8]) -> (y) {\n  const w: i8[16, 16, 1, 1] = [" + weights +
+      "]\n  a: ? = onnxc.ByteConv(x, w)\n"
+      "  b: ? = Cast(a) {to = 2}\n  p: ? = MaxPool(b) {kernel_shape = [2, 2], strides = [2, 2]}\n  y: ? = onnxc.ByteConv(p, w)\n}\n");
+  const std::vector<std::string> kernels = kernels_on(program, Device::Gpu);
+  const auto pool = std::ranges::find(kernels, "gpu_max_pool_bytes");
+  REQUIRE((pool != kernels.end() && pool != kernels.begin() && pool + 1 != kernels.end()));
+  for (const std::string& beside : {pool[-1], pool[1]}) {  // no copy
+    CAPTURE(beside);
+    CHECK((beside.starts_with("gpu_gemm") || beside.starts_with("gpu_conv")));
+  }
+}
+
+TEST_CASE("gathers on a GPU are views where the place is known") {
+  const auto kernels = [](const std::string& x, const std::string& index, const std::string& axis) {
+    return kernels_on(
+        program_of("graph \"gather\" (x: f32" + x + ", d: i64[2]) -> (y) {\n  const c: i64[] = [-1]\n  a: ? = Exp(x)\n  b: ? = Gather(a, " +
+                   index + ") {axis = " + axis + "}\n  y: ? = Softmax(b) {axis = -1}\n}\n"),
+        Device::Gpu);
+  };
+  const std::vector<std::string> view{"gpu_map", "gpu_softmax_in_warp"}, picked{"gpu_map", "gpu_gather", "gpu_softmax_in_warp"};
+  CHECK(kernels("[3, 5, 8]", "c", "0") == view);
+  CHECK(kernels("[1, 5, 8]", "c", "1") == view);
+  CHECK(kernels("[3, 5, 8]", "c", "1") == picked);  // whose rows do not lie together
+  CHECK(kernels("[3, 5, 8]", "d", "0") == picked);
 }
 
 // Places that depend on those before them, which one thread finds, and negation, which pays on a GPU.

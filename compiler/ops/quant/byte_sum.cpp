@@ -33,10 +33,10 @@ std::optional<AxesPass> only_pass(KernelQuery& l, const Layout& in, const Layout
   return passes->front();
 }
 
-void lower_pass(KernelQuery& l, const AxesPass& p, const View& x, const View& y) {
+void lower_pass(KernelQuery& l, const PassKernels& kernels, const AxesPass& p, const View& x, const View& y) {
   const bool applied = !l.node().epilogue || epilogue_fits(l, p.epilogue);
   const View sums = applied ? y : l.before_epilogue(y, ElementType::I32);
-  StepBuilder step = l.call(p.is_last ? "sum_bytes_last" : "sum_bytes_middle");
+  StepBuilder step = l.call(p.is_last ? kernels.last : kernels.middle);
   step.pointer(x).pointer(sums).work(p.outer * p.reduced * p.inner);
   step.params(pass_params(p, p.y_outer));
   if (applied && l.node().epilogue) step.epilogue(l.epilogue(p.epilogue, step));
@@ -45,17 +45,18 @@ void lower_pass(KernelQuery& l, const AxesPass& p, const View& x, const View& y)
 }
 
 void lower_sum(KernelQuery& l) {
-  if (l.optimise()) {
-    if (const auto pass = only_pass(l, l.in_any(0).layout, l.out_layout(0))) return lower_pass(l, *pass, l.in_any(0), l.out_any(0));
-    const auto pass = only_pass(l, {}, {});
-    ONNXC_CHECK(pass.has_value(), "neighbouring axes of row-major tensors are summed in one pass");
-    const View x = l.in(0);
-    return lower_pass(l, *pass, x, l.out(0));
-  }
-  lower_scalar_reduce(l, ElementType::I32);
+  l.optimise() ? lower_byte_sum(l, {"sum_bytes_last", "sum_bytes_middle"}) : lower_scalar_reduce(l, ElementType::I32);
 }
 
 }  // namespace
+
+void lower_byte_sum(KernelQuery& l, const PassKernels& kernels) {
+  if (const auto pass = only_pass(l, l.in_any(0).layout, l.out_layout(0))) return lower_pass(l, kernels, *pass, l.in_any(0), l.out_any(0));
+  const auto pass = only_pass(l, {}, {});
+  ONNXC_CHECK(pass.has_value(), "neighbouring axes of row-major tensors are summed in one pass");
+  const View x = l.in(0);
+  lower_pass(l, kernels, *pass, x, l.out(0));
+}
 
 extern const Operator op_ByteSum;
 const Operator op_ByteSum{.name = "ByteSum",

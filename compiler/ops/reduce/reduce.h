@@ -21,7 +21,7 @@ ReductionWalk reduction_walk(const Evaluation& e);
 /// scalar::reduce for any type, and axes that only a run may know, and the node's epilogue.
 void lower_scalar_reduce(KernelQuery& l, ElementType sums);
 
-/// The kernels that reduce f32 in passes over memory, one along each run of axes.
+/// The kernels that reduce in passes over memory, one along each run of axes.
 struct PassKernels {
   std::string_view last, middle;     ///< rows of the catalogue
   std::string_view name_space = "";  ///< of what they combine by
@@ -29,6 +29,9 @@ struct PassKernels {
 };
 /// Lowers a reduction of f32 over axes that are known.
 void lower_in_passes(KernelQuery& l, const PassKernels& kernels);
+
+/// Lowers an onnxc.ByteSum by one of these, whose prologue and combination are those of a sum.
+void lower_byte_sum(KernelQuery& l, const PassKernels& kernels);
 
 /// The means along `axes`, which stay with extent 1.
 ValueId mean_along(GraphBuilder& builder, ValueId x, std::vector<int64_t> axes);

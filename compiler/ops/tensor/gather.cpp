@@ -32,6 +32,17 @@ std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const No
   return channels;
 }
 
+std::optional<Dim> known_index(const KernelQuery& l) {
+  const Value &x = l.graph()[l.node().input(0)], &indices = l.graph()[l.node().input(1)];
+  if (x.constant || gather_axis(l.node(), x.type.rank()) != 0) return std::nullopt;
+  if (indices.constant || !indices.elements || indices.elements->size() != 1 || !indices.type.extents.empty()) return std::nullopt;
+  const Dim extent = x.type.extents[0], given = indices.elements->front();
+  const Dim index = given.max_value() < 0 ? given + extent : given;
+  const auto most = index.upper_bound(), least = (Dim(0) - index).upper_bound();
+  if (!most || !least || !always_at_least(extent, *most + 1) || !always_at_least(0, *least)) return std::nullopt;
+  return index;
+}
+
 int64_t interleaved_groups(const std::vector<int64_t>& channels, int64_t count) {
   if (static_cast<int64_t>(channels.size()) != count || count < 4 || channels[1] < 2 || count % channels[1] != 0) return 0;
   const int64_t each = channels[1], groups = count / each;
@@ -74,18 +85,6 @@ void evaluate_gather(Evaluation& e) {
   });
 }
 
-/// The single index along the first axis, as an extent that is certainly valid: the slice is then a view. Loops over
-/// slices need this.
-std::optional<Dim> known_index(const KernelQuery& l) {
-  const Value& indices = l.graph()[l.node().input(1)];
-  if (indices.constant || !indices.elements || indices.elements->size() != 1 || !indices.type.extents.empty()) return std::nullopt;
-  const Dim extent = l.extents(0)[0], given = indices.elements->front();
-  const Dim index = given.max_value() < 0 ? given + extent : given;
-  const auto most = index.upper_bound(), least = (Dim(0) - index).upper_bound();
-  if (!most || !least || !always_at_least(extent, *most + 1) || !always_at_least(0, *least)) return std::nullopt;
-  return index;
-}
-
 /// Picks channels of a channels-last image, pixel by pixel.
 void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
   constexpr int64_t kMostGroups = 8;  // a register for each, and one for each result
@@ -123,9 +122,7 @@ void lower_gather(KernelQuery& l) {
       return lower_interleaved_planes(l, groups);
   }
   const int64_t axis = gather_axis(l.node(), static_cast<int>(l.extents(0).size()));
-  if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
-    if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
-  }
+  if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
   if (axis == 0 && lower_stored_table(l)) return;
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}}).emit();

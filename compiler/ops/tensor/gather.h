@@ -7,8 +7,14 @@
 
 namespace onnxc {
 
+class KernelQuery;
+
 /// The axis, not negative, along which a Gather picks from a tensor of that rank.
 int64_t gather_axis(const Node& node, int rank);
+
+/// The single index along the first axis, as an extent that is certainly valid: the slice is then a view. Loops over
+/// slices need this.
+std::optional<Dim> known_index(const KernelQuery& l);
 
 /// The channels that a Gather picks from a float image [n, c, spatial...] by constant indices, none of them negative.
 /// Empty for any other Gather.

@@ -1,5 +1,7 @@
 #include "compiler/select/gpu/conv.h"
 
+#include <algorithm>
+
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/quant/byte_products.h"
 #include "compiler/select/conv/conv_call.h"
@@ -157,6 +159,26 @@ bool lower_conv(KernelQuery& l, const Types& types) {
   return true;
 }
 
+/// Whether each result is the sum of a channel's image: what the average of all pixels is made of.
+bool sums_images(KernelQuery& l, const ConvCall& c) {
+  const bool whole = Dim(c.kh) == c.h && Dim(c.kw) == c.w && c.no_pads() && c.window.dilations == std::vector<int64_t>{1, 1};
+  return c.cin == c.group && c.cout == c.group && whole &&
+         std::ranges::all_of(l.constant(1)->as<int8_t>(), [](int8_t weight) { return weight == 1; });
+}
+
+void lower_image_sums(KernelQuery& l, const ConvCall& c) {
+  const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+  const Dim pixels = c.h * c.w, stride = x.layout.pixel_stride;
+  StepBuilder step = l.call("gpu_sum_bytes_middle");
+  step.pointer(x).pointer(y).params({{"outer", dim_arg(c.n)},
+                                     {"r", dim_arg(pixels)},
+                                     {"inner", dim_arg(c.cin)},
+                                     {"x_row", dim_arg(stride)},
+                                     {"x_outer", dim_arg(pixels * stride)},
+                                     {"y_outer", dim_arg(y.layout.channels_last ? y.layout.pixel_stride : c.cin)}});
+  step.epilogue(l.epilogue(l.image_shape(y.extents), step, bias_as_given(l))).work(c.n * pixels * c.cin).emit();
+}
+
 }  // namespace
 
 bool lower_gpu_conv(KernelQuery& l) {
@@ -164,7 +186,10 @@ bool lower_gpu_conv(KernelQuery& l) {
 }
 
 bool lower_gpu_byte_conv(KernelQuery& l) {
-  return has_fast_byte_product(l.graph(), l.node()) && l.constant(1) != nullptr && lower_conv(l, kBytes);
+  if (l.constant(1) == nullptr || l.extents(0).size() > 4) return false;
+  // Whose windows may be larger than what the processor's kernel keeps.
+  if (const ConvCall c(l); has_room_for_bias(l) && sums_images(l, c)) return lower_image_sums(l, c), true;
+  return has_fast_byte_product(l.graph(), l.node()) && lower_conv(l, kBytes);
 }
 
 }  // namespace onnxc

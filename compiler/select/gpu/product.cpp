@@ -1,5 +1,7 @@
 #include "compiler/select/gpu/product.h"
 
+#include <algorithm>
+
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/select/gpu/rows_of_k.h"
 #include "compiler/select/gpu/tiles.h"
@@ -149,6 +151,15 @@ void lower_exact(KernelQuery& l, const Product& product) {
   step.macs(product.stack.count() * p.m * p.n * p.k).emit();
 }
 
+/// Of kernels for few rows.
+constexpr int64_t kMostRows = 8;
+/// The least power of two with room for m rows, or as many as a kernel has.
+int64_t rows_at_once(Dim m) {
+  int64_t rows = 1;
+  while (rows < std::min(m.max_value(), kMostRows)) rows *= 2;
+  return rows;
+}
+
 GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
   const MatrixProduct& p = product.matrices;
   const bool known = p.m.is_constant() && p.n.is_constant() && p.k.is_constant() && product.stack.count().is_constant();
@@ -161,6 +172,21 @@ GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
 
 }  // namespace
 
+bool lower_gpu_nbits(KernelQuery& l) {
+  const Node& node = l.node();
+  const View a = l.in(0), w = l.in(1);
+  if (a.element != ElementType::F32 || l.has(4) || l.has(5) || !l.is_aligned(w, 16)) return false;
+  const View y = l.out(0);
+  const int64_t n = node.integer("N", 0), k = node.integer("K", 0);
+  const Dim m = floor_div(element_count(y.extents), n);
+  StepBuilder step = l.call("gpu_gemv_nbits");
+  step.template_arg(node.integer("bits", 4)).template_arg(rows_at_once(m)).pointer(y).pointer(a).pointer(w).pointer(l.in(2));
+  step.optional_pointer(3);
+  step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
+  step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(m * (n * k)).emit();
+  return true;
+}
+
 bool lower_gpu_matmul(KernelQuery& l) {
   if (!has_fast_matmul(l.graph(), l.node())) return false;
   const auto product = product_of(l, ElementType::F32, ElementType::F32, ElementType::F32);
@@ -170,10 +196,8 @@ bool lower_gpu_matmul(KernelQuery& l) {
   consider_product(l, *product, "gpu_gemm", plan.macs, plan, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
     step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind});
   });
-  constexpr int64_t kMostRows = 8;
   if (product->matrices.m.max_value() > kMostRows) return true;
-  int64_t rows = 1;
-  while (rows < product->matrices.m.max_value()) rows *= 2;
+  const int64_t rows = rows_at_once(product->matrices.m);
   consider_product(l, *product, "gpu_gemv", product->macs(), {}, [rows](StepBuilder& step) { step.template_arg(rows); });
   return true;
 }

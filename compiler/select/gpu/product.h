@@ -6,5 +6,6 @@ namespace onnxc {
 
 bool lower_gpu_matmul(KernelQuery& l);       ///< MatMul of f32
 bool lower_gpu_byte_matmul(KernelQuery& l);  ///< onnxc.ByteMatMul
+bool lower_gpu_nbits(KernelQuery& l);        ///< com.microsoft.MatMulNBits of f32
 
 }  // namespace onnxc

@@ -9,6 +9,21 @@
 
 namespace onnxc {
 
+namespace {
+
+void lower_pool_of_bytes(KernelQuery& l) {
+  const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+  l.call("gpu_max_pool_bytes")
+      .pointer(x)
+      .pointer(y)
+      .params(pool_params(l, pool_sliding(l), x.layout.pixel_stride, y.layout.pixel_stride))
+      .work(window_elements(pool_window(l.node(), l.extents(0)), y.extents))
+      .emit();
+  l.apply_epilogue(y);
+}
+
+}  // namespace
+
 bool lower_gpu_softmax(KernelQuery& l) {
   if (l.type(0).element != ElementType::F32) return false;
   const bool log = l.node().op == "LogSoftmax";
@@ -37,8 +52,15 @@ bool lower_gpu_reduce(KernelQuery& l) {
   return true;
 }
 
+bool lower_gpu_byte_sum(KernelQuery& l) {
+  lower_byte_sum(l, {"gpu_sum_bytes_last", "gpu_sum_bytes_middle"});
+  return true;
+}
+
 bool lower_gpu_pool(KernelQuery& l) {
-  if (!has_fast_pool(l.graph(), l.node()) || !l.out_layout(0).channels_last) return false;
+  if (!l.out_layout(0).channels_last) return false;
+  if (has_byte_pool(l.graph(), l.node())) return lower_pool_of_bytes(l), true;
+  if (!has_fast_pool(l.graph(), l.node())) return false;
   const Sliding s = pool_sliding(l);
   if (s.is_deep()) return false;
   const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

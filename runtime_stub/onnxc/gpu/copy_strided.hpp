@@ -13,11 +13,6 @@ namespace onnxc::inline ONNXC_ISA::gpu {
 
 namespace detail {
 
-template <int kBytes>
-struct alignas(kBytes) Moved {
-  std::byte at[kBytes];
-};
-
 struct CopyStrides {
   int64_t y[kMaxRank] = {}, x[kMaxRank] = {};
 };
@@ -164,7 +159,7 @@ static void copy_turned(Queue& gpu, T* y, const T* x, CopyPlan plan, int axis) n
 /// See the head of the file. The two sides do not overlap.
 template <class T>
 static void copy_strided(Queue& gpu, Shape shape, T* y, Ints y_strides, const T* x, Ints x_strides) noexcept {
-  using Element = detail::Moved<sizeof(T)>;
+  using Element = Moved<sizeof(T)>;
   detail::CopyPlan plan;
   plan.shape = shape;
   for (int axis = 0; axis < shape.rank; ++axis) {
@@ -177,7 +172,7 @@ static void copy_strided(Queue& gpu, Shape shape, T* y, Ints y_strides, const T*
   const auto from = reinterpret_cast<const Element*>(x);
   if (const int turned = detail::turned_axis(plan); turned >= 0) detail::copy_turned(gpu, to, from, plan, turned);
   else if (detail::by_packs<T>(plan, y, x))
-    detail::copy_each(gpu, reinterpret_cast<detail::Moved<16>*>(y), reinterpret_cast<const detail::Moved<16>*>(x), plan);
+    detail::copy_each(gpu, reinterpret_cast<Moved<16>*>(y), reinterpret_cast<const Moved<16>*>(x), plan);
   else detail::copy_each(gpu, to, from, plan);
 }
 

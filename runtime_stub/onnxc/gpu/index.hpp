@@ -17,13 +17,19 @@ class FastDivide {
   }
   ONNXC_BOTH int64_t operator()(int64_t n) const {
     if (n > kMost || divisor_ > kMost) return n / divisor_;
-    const auto low = static_cast<uint32_t>(n);
-    return (low + static_cast<uint32_t>(static_cast<uint64_t>(low) * factor_ >> 32)) >> shift_;  // both are below 2^31
+    return quotient(static_cast<uint32_t>(n));
+  }
+  /// The same in the caller's type for positions. Of 32 bits, the divisor is below 2^31, too.
+  template <class Count>
+  ONNXC_BOTH Count in(Count n) const {
+    if constexpr (sizeof(Count) == 4) return static_cast<Count>(quotient(static_cast<uint32_t>(n)));
+    else return (*this)(n);
   }
   ONNXC_BOTH int64_t divisor() const { return divisor_; }
 
  private:
   static constexpr int64_t kMost = 0x7fffffff;
+  ONNXC_BOTH uint32_t quotient(uint32_t n) const { return (n + static_cast<uint32_t>(static_cast<uint64_t>(n) * factor_ >> 32)) >> shift_; }
   int64_t divisor_ = 1;
   uint32_t factor_ = 1, shift_ = 0;
 };

@@ -54,6 +54,12 @@ struct alignas(2 * sizeof(T)) Pair {
   T at[2];
 };
 
+/// So many bytes of elements of any type, which one load or store moves.
+template <int kBytes>
+struct alignas(kBytes) Moved {
+  std::byte at[kBytes];
+};
+
 /// What every GPU that is meant can run. Parameters are passed by their bytes.
 template <class Kernel>
 inline constexpr bool kIsKernel = Kernel::kThreads > 0 && Kernel::kThreads % 32 == 0 && Kernel::kThreads <= 1024 &&

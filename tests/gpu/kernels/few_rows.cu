@@ -1,5 +1,5 @@
 // Products of few rows, in every type of weights.
-#include <onnxc/gpu/gemv.hpp>
+#include <onnxc/gpu/gemv_nbits.hpp>
 
 #include "tests/gpu/kernels/ends.hpp"
 
@@ -22,6 +22,10 @@ Status few_rows(Queue& gpu, void* y, const void* x, const float* f) noexcept {
   all<float, float, bfloat16>(gpu, y, x, end);
   all<float16, float16, float16>(gpu, y, x, end);
   all<bfloat16, bfloat16, bfloat16>(gpu, y, x, end);
+  const auto* const codes = static_cast<const uint8_t*>(x);
+  gemv_nbits<2, 1>(gpu, static_cast<float*>(y), f, codes, f, nullptr, {.m = 1, .n = 1, .k = 1, .block = 16}, end);
+  gemv_nbits<4, 8>(gpu, static_cast<float*>(y), f, codes, f, codes, {.m = 1, .n = 1, .k = 1, .block = 16}, end);
+  gemv_nbits<8, 8>(gpu, static_cast<float*>(y), f, codes, f, f, {.m = 1, .n = 1, .k = 1, .block = 16}, end);
   return gpu.result();
 }
 

@@ -89,7 +89,10 @@ TEST_CASE("divisions by one product are divisions") {
                           most - 1, most, most + 2}) {
     const gpu::FastDivide divide(d);
     for (const int64_t near : {int64_t{0}, d, 2 * d, 5 * d, most, most / 2, most / d * d, 3 * most}) {
-      for (int64_t n = std::max<int64_t>(0, near - 2); n <= near + 2; ++n) CHECK(divide(n) == n / d);
+      for (int64_t n = std::max<int64_t>(0, near - 2); n <= near + 2; ++n) {
+        CHECK(divide(n) == n / d);
+        if (n <= most && d <= most) CHECK(divide.in(static_cast<int32_t>(n)) == n / d);
+      }
     }
   }
 }

@@ -54,7 +54,7 @@ def emit(unit, name):
         if done.returncode:
             return onnxc.CompileError(done.stderr.strip() or f"{command[0]}: exit status {done.returncode}", done.returncode)
         target = next((option.split("=")[1] for option in unit.options if option.startswith("--target=")), "native")
-        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, "" if target == "generic" else f"-march={target}", unit.threads)
+        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, "" if target == "generic" else f"-march={target.split('+')[-1]}", unit.threads)
 
 
 def compiler():

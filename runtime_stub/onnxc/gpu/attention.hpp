@@ -1,14 +1,15 @@
 // Attention without the matrix of scores, in f32 on tensor cores: keys come in stages, and a row keeps its largest score and
 // its sum, by which what it has is scaled down when a larger score comes.
 //
-//   attention<64>(gpu, y, q, k, v, mask, {.batch = 1, .heads = 12, .queries = 128, .keys = 128, .size = 64, .value_size = 64,
-//                                         .scale = 0.125f, .q = {0, 64, 768}, .k = ..., .v = ..., .y = ..., .mask = {0, 0, 0}});
+//   attention<64>(gpu, y, q, k, v, nullptr, {.batch = 1, .heads = 12, .queries = 128, .keys = 128, .size = 64, .value_size = 64,
+//                                            .scale = 0.125f, .q = {0, 64, 768}, .k = ..., .v = ..., .y = ...},
+//                 Epilogue<Add, OfScores<float>>{{mask, 0, 0, 128}});
 //
 //   y[i] = sum over j of exp(s[i][j] - max s[i]) v[j] / sum over j of exp(s[i][j] - max s[i]),
-//   s[i][j] = scale * (q[i] . k[j]) + mask[i][j]
+//   s[i][j] = scores(scale * (q[i] . k[j]), mask[i][j], ...)
 //
-// kSize is 32, 64, 96 or 128, and not below `size` and `value_size`, which are multiples of 4. Rows of q, k and v begin at
-// multiples of 16 bytes. mask is null or any [.., queries, keys] of f32. y overlaps none of them. Rows of which all scores are
+// kSize is 32, 64, 96 or 128, and not below `size` and `value_size`, of which `size` is a multiple of 4. Rows of q, k and v begin at
+// multiples of 16 bytes, of which all can be read. `cleared` is null or [.., queries]. y overlaps none of them. Rows of which all scores are
 // -infinity are NaN, as is what has NaN anywhere; without keys y is 0. Products are three of tf32 (product_kind.hpp); what
 // is not finite is computed anew by multiply-adds.
 //
@@ -22,7 +23,7 @@
 namespace onnxc::inline ONNXC_ISA::gpu {
 namespace detail {
 
-template <int kSize>
+template <int kSize, class Scores>
 struct Attention {
   static constexpr int kThreads = 128, kQueries = 64, kKeys = 32, kScores = kKeys / 8;
   static constexpr int kColumns = kSize / 8, kAtOnce = 4;  // of y, in eights; as many sums of a stage are held at once
@@ -30,15 +31,18 @@ struct Attention {
   struct Shared {
     alignas(16) uint32_t q[kQueries][kSize], k[2][kKeys][kSize], v[2][kKeys][kSize + 4];
   };
-  using Scores = float[1][kScores][4];
+  using Products = float[1][kScores][4];
+  using Head = detail::Head<Scores>;
   float* y;
-  const float *q, *k, *v, *mask;
+  const float *q, *k, *v;
+  const bool* cleared;
   AttentionParams p;
+  Scores scores;
   int tiles;  // of queries
 
   ONNXC_DEVICE void operator()(Shared& shared) const {
     const int number = block().x / tiles, first = (block().x - number * tiles) * kQueries;
-    const Head head(y, q, k, v, mask, p, number);
+    const Head head(y, q, k, v, cleared, p, number);
     const int queries = static_cast<int>(min_of(p.queries - first, kQueries));
     const int64_t seen = keys_seen(p, first + queries - 1);
     const int stages = static_cast<int>((seen + kKeys - 1) / kKeys);
@@ -53,11 +57,11 @@ struct Attention {
       sync_block();
       if (stage + 1 < stages) fetch(shared, head, stage + 1);
       commit();
-      Scores scores = {};
-      score(scores, shared.q, shared.k[stage % 2]);
+      Products products = {};
+      multiply(products, shared.q, shared.k[stage % 2]);
       float shrink[2];
-      softmax(scores, shrink, top, total, head, first + row, stage * kKeys, first + queries);
-      add(sums, scores, shrink, shared.v[stage % 2]);
+      softmax(products, shrink, top, total, head, first + row, stage * kKeys, first + queries);
+      add(sums, products, shrink, shared.v[stage % 2]);
     }
     wait<0>();
     ONNXC_UNROLL_DEVICE
@@ -66,6 +70,7 @@ struct Attention {
       total[r] += shuffle_xor(total[r], 2);
       if (row + r * 8 >= queries) continue;
       const int64_t query = first + row + r * 8;
+      const bool nothing = head.is_cleared(p, query);
       ONNXC_UNROLL_DEVICE
       for (int n = 0; n < kColumns; ++n) {
         ONNXC_UNROLL_DEVICE
@@ -73,7 +78,9 @@ struct Attention {
           const int col = n * 8 + lane() % 4 * 2 + c;
           if (col >= p.value_size) continue;
           float result = p.keys > 0 ? sums[n / kAtOnce][0][n % kAtOnce][2 * r + c] / total[r] : 0.0f;
-          if (!(result - result == 0)) {
+          if (nothing) {
+            result = head.times_zero(p, query, col);
+          } else if (!(result - result == 0)) {
             if (top[r] != -INFINITY) result = anew(head, query, col);
             else if (p.nan_is_zero) result = head.times_zero(p, query, col);
           }
@@ -107,11 +114,11 @@ struct Attention {
   }
 
   /// q k^T of the warp's rows; sums of 32 words are rounded into those before.
-  static ONNXC_DEVICE void score(Scores& scores, const uint32_t (*q)[kSize], const uint32_t (*k)[kSize]) {
+  static ONNXC_DEVICE void multiply(Products& products, const uint32_t (*q)[kSize], const uint32_t (*k)[kSize]) {
     const int g = lane() / 4, t = lane() % 4, row = warp() * 16 + g;
     ONNXC_KEEP_LOOP
     for (int stage = 0; stage < kSize / 32; ++stage) {
-      Scores part = {};
+      Products part = {};
       ONNXC_UNROLL_DEVICE
       for (int half = 0; half < 2; ++half) {
         const int at = place_of(g, stage * 8 + half * 4 + t);  // rows of the warp's queries and of keys are odd where g is
@@ -132,24 +139,22 @@ struct Attention {
           multiply_three(part, left, right[s]);
         }
       }
-      add_to(scores, part);
+      add_to(products, part);
     }
   }
 
   /// Makes exp(s - top) of products; `shrink` is what former sums of the two rows are multiplied by.
-  ONNXC_DEVICE void softmax(Scores& scores, float (&shrink)[2], float (&top)[2], float (&total)[2], const Head& head, int64_t query,
+  ONNXC_DEVICE void softmax(Products& products, float (&shrink)[2], float (&top)[2], float (&total)[2], const Head& head, int64_t query,
                             int64_t key, int64_t end) const {
     float highest[2] = {top[0], top[1]};
     ONNXC_UNROLL_DEVICE
     for (int r = 0; r < 4; ++r) {
       const int64_t i = query + r / 2 * 8, seen = i < end ? keys_seen(p, i) : 0;
-      const float* const added = mask == nullptr ? nullptr : head.mask + i * p.mask.row;
       ONNXC_UNROLL_DEVICE
       for (int j = 0; j < kScores; ++j) {
         const int64_t at = key + j * 8 + lane() % 4 * 2 + r % 2;
-        float& s = scores[0][j][r];
-        s = at < seen ? s * p.scale : -INFINITY;
-        if (added != nullptr && at < seen) s += added[at];
+        float& s = products[0][j][r];
+        s = at < seen ? head.score(scores, s * p.scale, i, at) : -INFINITY;
         highest[r / 2] = Largest{}(highest[r / 2], s);
       }
     }
@@ -165,7 +170,7 @@ struct Attention {
     for (int j = 0; j < kScores; ++j) {
       ONNXC_UNROLL_DEVICE
       for (int r = 0; r < 4; ++r) {
-        float& s = scores[0][j][r];
+        float& s = products[0][j][r];
         s = top[r / 2] == -INFINITY ? 0.0f : expf(s - top[r / 2]);
         total[r / 2] += s;
       }
@@ -173,14 +178,14 @@ struct Attention {
   }
 
   /// sums = shrink * sums + probabilities v. Of a stage, what products add up is cut, what is added to the sums is rounded.
-  static ONNXC_DEVICE void add(float (&sums)[kColumns / kAtOnce][1][kAtOnce][4], const Scores& scores, const float (&shrink)[2],
+  static ONNXC_DEVICE void add(float (&sums)[kColumns / kAtOnce][1][kAtOnce][4], const Products& probabilities, const float (&shrink)[2],
                                const uint32_t (*v)[kSize + 4]) {
     const int g = lane() / 4, t = lane() % 4;
     uint32_t left[kScores][1][4], low[kScores][1][4];
     ONNXC_UNROLL_DEVICE
     for (int j = 0; j < kScores; ++j) {
       ONNXC_UNROLL_DEVICE
-      for (int r = 0; r < 4; ++r) left[j][0][r] = as_word(scores[0][j][r % 2 * 2 + r / 2]);
+      for (int r = 0; r < 4; ++r) left[j][0][r] = as_word(probabilities[0][j][r % 2 * 2 + r / 2]);
       split_words(left[j], low[j]);
     }
     ONNXC_UNROLL_DEVICE
@@ -212,8 +217,7 @@ struct Attention {
     float sum = 0;
     ONNXC_KEEP_LOOP
     for (int i = 0; i < p.size; ++i) sum = fmaf(a[i], b[i], sum);
-    sum *= p.scale;
-    return mask == nullptr ? sum : sum + head.mask[query * p.mask.row + key];
+    return head.score(scores, sum * p.scale, query, key);
   }
   ONNXC_DEVICE float anew(const Head& head, int64_t query, int col) const {
     const int64_t seen = keys_seen(p, query);
@@ -232,14 +236,14 @@ struct Attention {
 
 }  // namespace detail
 
-template <int kSize>
-static void attention(Queue& gpu, float* y, const float* q, const float* k, const float* v, const float* mask,
-                      const AttentionParams& p) noexcept {
-  using Kernel = detail::Attention<kSize>;
+template <int kSize, class Scores = Epilogue<Keep>>
+static void attention(Queue& gpu, float* y, const float* q, const float* k, const float* v, const bool* cleared, const AttentionParams& p,
+                      const Scores& scores = {}) noexcept {
+  using Kernel = detail::Attention<kSize, Scores>;
   const int64_t tiles = ceil_div(p.queries, Kernel::kQueries), blocks = tiles * p.heads * p.batch;
   if (blocks <= 0) return;
   if (blocks >= int64_t{1} << 31) return gpu.call([](Stream) { return Status{ONNXC_DEVICE_FAILED, "attention of too many queries"}; });
-  launch(gpu, Kernel{y, q, k, v, mask, p, static_cast<int>(tiles)}, {static_cast<int>(blocks), 1, 1});
+  launch(gpu, Kernel{y, q, k, v, cleared, p, scores, static_cast<int>(tiles)}, {static_cast<int>(blocks), 1, 1});
 }
 
 }  // namespace onnxc::gpu

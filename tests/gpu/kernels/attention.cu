@@ -13,6 +13,14 @@ struct Masked {
   }
 };
 
+/// With more operands than masks have, where registers are fewest.
+struct ChosenAndMasked {
+  template <class L, class X0, class X1, class X2>
+  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1, X2 x2) {
+    return (x1 ? x0 : lanes(-1e9f)) + x2;
+  }
+};
+
 template <int kSize>
 void attention_of(Queue& gpu, float* y, const float* x) noexcept {
   attention<kSize>(gpu, y, x, x, x, nullptr, AttentionParams{});
@@ -24,7 +32,7 @@ void decode_of(Queue& gpu, float* y, const float* x) noexcept {
   attention_decode<kSize>(gpu, y, x, x, x, nullptr, y, AttentionParams{}, Epilogue<Masked, OfScores<float>>{{x, 0, 0, 0}});
 }
 
-Status attentions(Queue& gpu, float* y, const float* x) noexcept {
+Status attentions(Queue& gpu, float* y, const float* x, const bool* chosen) noexcept {
   decode_of<32>(gpu, y, x);
   decode_of<64>(gpu, y, x);
   decode_of<128>(gpu, y, x);
@@ -32,6 +40,8 @@ Status attentions(Queue& gpu, float* y, const float* x) noexcept {
   attention_of<64>(gpu, y, x);
   attention_of<96>(gpu, y, x);
   attention_of<128>(gpu, y, x);
+  attention<128>(gpu, y, x, x, x, chosen, AttentionParams{},
+                 Epilogue<ChosenAndMasked, OfScores<bool>, OfScores<float>>{{chosen, 0, 0, 0}, {x, 0, 0, 0}});
   return gpu.result();
 }
 

@@ -144,7 +144,7 @@ CACHE = {"q": [1, 6, 1, 64], "kc": [1, 2, 300, 64], "v0": [1, 2, 300, 64]}
 Form("one query", "attention_decode", 0, CACHE, GROUPED, {**OF_GROUPS, "four": i64(1, 6, -1, 64)})
 Form("one query of a growing cache", "attention_decode", 0, {**CACHE, "kc": [1, 2, "l", 64], "v0": [1, 2, "l", 64], "mask": [1, 1, 1, "l"]}, GROUPED.replace("m = MatMul (q, k)", "s = MatMul (q, k) m = Add (s, mask)"),
      {**OF_GROUPS, "four": i64(1, 6, -1, 64)}, sizes={"l": 45})
-Form("one query of any number of batches", "attention_decode", 0, {"q": ["b", 2, 1, 32], "kt": ["b", 2, "l", 32], "v": ["b", 2, "l", 32]}, "k = Transpose <perm = [0, 1, 3, 2]> (kt) m = MatMul (q, k) " + LAST,
+Form("one query of any number of batches", "attention", 0, {"q": ["b", 2, 1, 32], "kt": ["b", 2, "l", 32], "v": ["b", 2, "l", 32]}, "k = Transpose <perm = [0, 1, 3, 2]> (kt) m = MatMul (q, k) " + LAST,
      sizes={"b": 2, "l": 45})
 Form("few queries, of long rows", "attention_decode", 0, {"q": [1, 2, 3, 80], "kt": [1, 2, 500, 80], "v": [1, 2, 500, 80], "mask": RANDOM.random(size=[3, 500]) < 0.5},
      "k = Transpose <perm = [0, 1, 3, 2]> (kt) s = MatMul (q, k) m = Where (mask, s, c) " + LAST, {"c": f32(-np.inf)})

@@ -11,21 +11,45 @@ namespace onnxc {
 namespace {
 
 double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+/// Few queries meet the keys of a cache.
+double likely_keys(const Attention& a) {
+  constexpr int64_t kFewQueries = 16;
+  constexpr double kCache = 1024;
+  return !a.keys.is_constant() && a.queries.max_value() <= kFewQueries ? kCache : likely(a.keys);
+}
 
-/// What the whole GPU could multiply and add while the kernel for many queries runs: a block does 64 queries, by stages of 32 keys, and two of
-/// them keep a multiprocessor busy.
-double macs_of_tiles(const Attention& a, int64_t tile, const Gpu& gpu) {
-  constexpr double kQueries = 64, kKeys = 32;
-  const double resident = tile <= 32 ? 3 : tile <= 96 ? 2 : 1;  // by registers and shared memory (tests/gpu/kernels.list)
-  const double blocks = std::ceil(likely(a.queries) / kQueries) * likely(a.heads) * likely(a.batch);
-  const double of_one = std::ceil(blocks / gpu.multiprocessors), keys = std::ceil(likely(a.keys) / kKeys) * kKeys;
-  return of_one * kQueries * keys * 2 * static_cast<double>(tile) / std::min(1.0, std::min(of_one, resident) / 2) * gpu.multiprocessors;
+/// The kernel for many queries: what the whole GPU could multiply and add while it runs. A block does 64 queries, or fewer where warps share keys,
+/// and two of them keep a multiprocessor busy.
+struct ManyQueries {
+  int64_t tile, parts = 1;
+  double macs = 0;
+};
+
+ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
+  constexpr double kMacsOfJoin = 1.3e7, kMacsOfStage = 2e7;  // half a microsecond, and until keys are there
+  int64_t tile = 32;
+  while (tile < std::max(a.size.value(), a.value_size.value())) tile += 32;
+  ManyQueries best{.tile = tile};
+  for (const int64_t parts : {1, 2, 4}) {
+    // As in gpu/attention.hpp.
+    const double queries = 64.0 / static_cast<double>(parts), stage = tile <= 64 && parts > 1 ? 64 : 32;
+    const double resident = tile <= 32 ? 3 : tile <= 96 ? 2 : 1;  // by registers and shared memory (tests/gpu/kernels.list)
+    const double blocks = std::ceil(likely(a.queries) / queries) * likely(a.heads) * likely(a.batch);
+    const double of_one = std::ceil(blocks / gpu.multiprocessors), stages = std::ceil(likely_keys(a) / stage);
+    const double busy = std::min(1.0, std::min(of_one, resident) / 2), of_block = queries * stages * stage * 2 * static_cast<double>(tile);
+    const double macs = std::max(of_one * of_block / busy * gpu.multiprocessors, std::ceil(of_one / resident) * stages * kMacsOfStage) +
+                        (parts > 1 ? kMacsOfJoin : 0);
+    if (best.macs != 0 && macs >= best.macs) continue;
+    best.parts = parts;
+    best.macs = macs;
+  }
+  return best;
 }
 
 /// Bytes that attention reads and writes at least.
 double bytes_of(const Attention& a) {
   const double size = static_cast<double>(a.size.value() + a.value_size.value());
-  return 4 * likely(a.batch) * likely(a.heads) * size * (likely(a.queries) + likely(a.keys) / likely(a.k.shared));
+  return 4 * likely(a.batch) * likely(a.heads) * size * (likely(a.queries) + likely_keys(a) / likely(a.k.shared));
 }
 
 /// The kernel for few queries: what the whole GPU could multiply and add while it runs.
@@ -42,7 +66,7 @@ FewQueries plan_for_few(const Attention& a, const Gpu& gpu) {
   constexpr double kMacsOfRound = 1.6e7, kMacsOfJoin = 2.5e7, kMacsOfByte = 3;  // a microsecond, one and a half, a byte from L2
   int64_t tile = 32;
   while (tile < std::max(a.size.value(), a.value_size.value())) tile *= 2;
-  const double at_once = static_cast<double>(kThreads / (tile / 4) * kUnderWay), keys = likely(a.keys),
+  const double at_once = static_cast<double>(kThreads / (tile / 4) * kUnderWay), keys = likely_keys(a),
                rows = likely(a.batch) * likely(a.heads) * likely(a.queries);
   const double bytes = 4 * rows * keys * static_cast<double>(a.size.value() + a.value_size.value());
   const bool known = (a.batch * a.heads * a.queries).is_constant();  // the tickets that a unit has
@@ -145,10 +169,10 @@ void lower_gpu_attention(KernelQuery& last) {
   const PerValue<Layout> layouts(last.graph().values.size());
   const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node());
   const Gpu& gpu = *last.target().gpu;
-  int64_t tile = 32;
-  while (tile < std::max(a.size.value(), a.value_size.value())) tile += 32;
-  last.consider("gpu_attention", macs_of_tiles(a, tile, gpu), bytes_of(a),
-                [&last, a, tile] { call_attention(last, a, "gpu_attention", tile, 1, [](StepBuilder&) {}); });
+  const ManyQueries many = plan_for_many(a, gpu);
+  last.consider("gpu_attention", many.macs, bytes_of(a), [&last, a, many] {
+    call_attention(last, a, "gpu_attention", many.tile, 1, [&](StepBuilder& step) { step.template_arg(many.parts); });
+  });
   const FewQueries few = plan_for_few(a, gpu);
   last.consider("gpu_attention_decode", few.macs, bytes_of(a), [&last, a, few] {
     call_attention(last, a, "gpu_attention_decode", few.tile, few.splits, [&](StepBuilder& step) {

@@ -25,6 +25,8 @@ template <int kSize>
 void attention_of(Queue& gpu, float* y, const float* x) noexcept {
   attention<kSize>(gpu, y, x, x, x, nullptr, AttentionParams{});
   attention<kSize>(gpu, y, x, x, x, nullptr, AttentionParams{}, Epilogue<Masked, OfScores<float>>{{x, 0, 0, 0}});
+  attention<kSize, 2>(gpu, y, x, x, x, nullptr, AttentionParams{}, Epilogue<Masked, OfScores<float>>{{x, 0, 0, 0}});
+  attention<kSize, 4>(gpu, y, x, x, x, nullptr, AttentionParams{}, Epilogue<Masked, OfScores<float>>{{x, 0, 0, 0}});
 }
 template <int kSize>
 void decode_of(Queue& gpu, float* y, const float* x) noexcept {

@@ -101,10 +101,10 @@ struct Case {
     CHECK(words.host() == std::vector<unsigned>(4096));
     return y.host();
   }
-  template <int kSize>
+  template <int kSize, int kParts = 1>
   std::vector<float> run() const {
     return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const bool* none, const auto& scores) {
-      attention<kSize>(queue, y, a, b, c, none, p, scores);
+      attention<kSize, kParts>(queue, y, a, b, c, none, p, scores);
     });
   }
   template <int kSize>
@@ -192,6 +192,25 @@ TEST_CASE("attention on a GPU, of heads of every size") {
   }
 }
 
+TEST_CASE("warps of a GPU that share the keys of a query") {
+  for (const Mask mask : {Mask::None, Mask::CausalFlag, Mask::All, Mask::Where}) {
+    const Case a(2, 2, 40, 205, 32, 32, mask);
+    a.check(a.run<32, 2>());
+    a.check(a.run<32, 4>());
+    const Case b(1, 2, 65, 33, 64, 60, mask);
+    b.check(b.run<64, 2>());
+    b.check(b.run<64, 4>());
+    const Case c(1, 1, 17, 70, 96, 96, mask);
+    c.check(c.run<96, 2>());
+    c.check(c.run<96, 4>());
+    const Case d(1, 2, 3, 40, 128, 128, mask);
+    d.check(d.run<128, 2>());
+    d.check(d.run<128, 4>());
+  }
+  const Case none(1, 1, 5, 0, 32, 32, Mask::None);
+  none.check(none.run<32, 2>());
+}
+
 TEST_CASE("only what is not finite in attention on a GPU is computed anew") {
   const Case c(1, 2, 65, 33, 64, 64, Mask::None);
   const auto y = c.run<64>();
@@ -251,14 +270,16 @@ TEST_CASE("values of a GPU's attention need not fill whole accesses") {
 
 TEST_CASE("the order of blocks and threads does not change attention on a GPU") {
   Case c(1, 2, 70, 75, 64, 64, Mask::All), few(2, 2, 1, 150, 64, 64, Mask::All);
-  std::vector<float> first, first_few;
+  std::vector<float> first, first_few, first_shared;
   for_orders([&] {
-    const auto y = c.run<64>(), z = few.decode<64>(3);
+    const auto y = c.run<64>(), z = few.decode<64>(3), shared = c.run<64, 4>();
     if (first.empty()) {
       first = y;
       first_few = z;
+      first_shared = shared;
     }
     REQUIRE(y == first);
+    REQUIRE(shared == first_shared);
     REQUIRE(z == first_few);
   });
 }
@@ -273,12 +294,15 @@ TEST_CASE("what is not finite in attention on a GPU is what f32 gives") {
   c.v[9 * 32 + 5] = INFINITY;
   c.k[11 * 32] = -INFINITY;
   c.check(c.run<32>());
+  c.check(c.run<32, 2>());
+  c.check(c.run<32, 4>());
   c.check(c.decode<32>(1));
   c.check(c.decode<32>(3));
   const auto wanted = c.expected();
   CHECK(std::count_if(wanted.begin(), wanted.end(), [](double x) { return std::isinf(x); }) > 0);
   c.p.nan_is_zero = true;
   c.check(c.run<32>());
+  c.check(c.run<32, 4>());
   c.check(c.decode<32>(1));
   c.check(c.decode<32>(3));
 }

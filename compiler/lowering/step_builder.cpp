@@ -23,7 +23,8 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
 
 /// What an island reads through, which says nothing of what it computes.
 bool is_move(const Node& node) {
-  static constexpr std::string_view kMoves[] = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Expand", "Split", "Gather"};
+  static constexpr std::string_view kMoves[] = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze",
+                                                "Identity",  "Expand",  "Split",   "Gather"};
   return node.domain.empty() && std::ranges::find(kMoves, node.op) != std::end(kMoves);
 }
 

@@ -112,7 +112,7 @@ BACK = " t = Transpose <perm = [0, 2, 1, 3]> (y) r = Reshape (t, whole) o = Neg 
 SHAPES = {"parts": i64(0, 0, 4, 32), "three": i64(8, -1, 32), "four": i64(2, 4, 32, -1), "whole": i64(0, 0, 128)}
 for title, keys in KEYS.items():
     Form(f"keys that are transposed {title}", "attention", 0, SPLIT, HEADS + keys + "s = MatMul (q, k) m = Div (s, c) " + LAST + BACK, {**SHAPES, "c": f32(5.6)}, output="o:3")
-Form("heads of any number of rows", "attention", 0, {"x": ["b", "n", 128], "z": ["b", "l", 128], "mask": ["b", 1, 1, "l"]},
+Form("heads of any number of rows", "attention_any", 0, {"x": ["b", "n", 128], "z": ["b", "l", 128], "mask": ["b", 1, 1, "l"]},
      HEADS + KEYS["in two steps"] + FIRST + "m = Add (s, mask) " + LAST + BACK, SHAPES, output="o:3", sizes={"b": 2, "n": 70, "l": 37})
 Form("keys that are an output, too", "attention", 1, SPLIT, HEADS + KEYS["in two steps"] + "m = MatMul (q, k) " + LAST + BACK, SHAPES, output="o:3 kt")
 Form("heads behind a Split", "attention", 0, {"x": [2, 70, 384]},
@@ -135,8 +135,8 @@ GROUPS = {"q": [2, 6, "n", 64], "kc": [2, 2, "l", 64], "v0": [2, 2, "l", 64]}
 REPEAT = "{0}u = Unsqueeze ({1}, two) {0}e = Expand ({0}u, five) {0}r = Reshape ({0}e, four) "
 GROUPED = REPEAT.format("k", "kc") + REPEAT.format("v", "v0") + "k = Transpose <perm = [0, 1, 3, 2]> (kr) m = MatMul (q, k) p = Softmax <axis = -1> (m) y = MatMul (p, vr)"
 OF_GROUPS = {"two": i64(2), "five": i64(1, 1, 3, 1, 1), "four": i64(2, 6, -1, 64)}
-Form("heads that share keys", "attention", 0, GROUPS, GROUPED, OF_GROUPS, sizes={"n": 70, "l": 33})
-Form("heads that share values alone", "attention", 2, {"q": GROUPS["q"], "k": [2, 6, 64, "l"], "v0": GROUPS["v0"]},
+Form("heads that share keys", "attention_any", 0, GROUPS, GROUPED, OF_GROUPS, sizes={"n": 70, "l": 33})
+Form("heads that share values alone", "attention_any", 2, {"q": GROUPS["q"], "k": [2, 6, 64, "l"], "v0": GROUPS["v0"]},
      REPEAT.format("v", "v0") + "m = MatMul (q, k) p = Softmax <axis = -1> (m) y = MatMul (p, vr)", OF_GROUPS, sizes={"n": 5, "l": 33})
 
 # Few queries.
@@ -144,7 +144,10 @@ CACHE = {"q": [1, 6, 1, 64], "kc": [1, 2, 300, 64], "v0": [1, 2, 300, 64]}
 Form("one query", "attention_decode", 0, CACHE, GROUPED, {**OF_GROUPS, "four": i64(1, 6, -1, 64)})
 Form("one query of a growing cache", "attention_decode", 0, {**CACHE, "kc": [1, 2, "l", 64], "v0": [1, 2, "l", 64], "mask": [1, 1, 1, "l"]}, GROUPED.replace("m = MatMul (q, k)", "s = MatMul (q, k) m = Add (s, mask)"),
      {**OF_GROUPS, "four": i64(1, 6, -1, 64)}, sizes={"l": 45})
-Form("one query of any number of batches", "attention", 0, {"q": ["b", 2, 1, 32], "kt": ["b", 2, "l", 32], "v": ["b", 2, "l", 32]}, "k = Transpose <perm = [0, 1, 3, 2]> (kt) m = MatMul (q, k) " + LAST,
+for n in (1, 70):
+    Form(f"{n} queries of any number", "attention_any", 0, {"q": [1, 6, "n", 64], "kc": [1, 2, "l", 64], "v0": [1, 2, "l", 64], "mask": [1, 1, "n", "l"]},
+         GROUPED.replace("m = MatMul (q, k)", "s = MatMul (q, k) m = Add (s, mask)"), {**OF_GROUPS, "four": i64(1, 6, -1, 64)}, sizes={"n": n, "l": 145})
+Form("one query of any number of batches", "attention_any", 0, {"q": ["b", 2, 1, 32], "kt": ["b", 2, "l", 32], "v": ["b", 2, "l", 32]}, "k = Transpose <perm = [0, 1, 3, 2]> (kt) m = MatMul (q, k) " + LAST,
      sizes={"b": 2, "l": 45})
 Form("few queries, of long rows", "attention_decode", 0, {"q": [1, 2, 3, 80], "kt": [1, 2, 500, 80], "v": [1, 2, 500, 80], "mask": RANDOM.random(size=[3, 500]) < 0.5},
      "k = Transpose <perm = [0, 1, 3, 2]> (kt) s = MatMul (q, k) m = Where (mask, s, c) " + LAST, {"c": f32(-np.inf)})

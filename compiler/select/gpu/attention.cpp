@@ -11,12 +11,18 @@ namespace onnxc {
 namespace {
 
 double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+/// A batch that only a run tells counts as one.
+double likely_batch(const Attention& a) { return a.batch.is_constant() ? static_cast<double>(a.batch.value()) : 1.0; }
 /// Few queries meet the keys of a cache.
 double likely_keys(const Attention& a) {
   constexpr int64_t kFewQueries = 16;
   constexpr double kCache = 1024;
   return !a.keys.is_constant() && a.queries.max_value() <= kFewQueries ? kCache : likely(a.keys);
 }
+
+Dim rows_of(const Attention& a) { return a.batch * a.heads * a.queries; }
+/// Whether runs may have few queries, and more keys than these.
+bool meets_cache(const Attention& a) { return a.queries.min_value() <= contract::gpu::kFewQueries && !(a.keys == a.queries); }
 
 /// The kernel for many queries: what the whole GPU could multiply and add while it runs. A block does 64 queries, or fewer where warps share keys,
 /// and two of them keep a multiprocessor busy.
@@ -34,7 +40,7 @@ ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
     // As in gpu/attention.hpp.
     const double queries = 64.0 / static_cast<double>(parts), stage = tile <= 64 && parts > 1 ? 64 : 32;
     const double resident = tile <= 32 ? 3 : tile <= 96 ? 2 : 1;  // by registers and shared memory (tests/gpu/kernels.list)
-    const double blocks = std::ceil(likely(a.queries) / queries) * likely(a.heads) * likely(a.batch);
+    const double blocks = std::ceil(likely(a.queries) / queries) * likely(a.heads) * likely_batch(a);
     const double of_one = std::ceil(blocks / gpu.multiprocessors), stages = std::ceil(likely_keys(a) / stage);
     const double busy = std::min(1.0, std::min(of_one, resident) / 2), of_block = queries * stages * stage * 2 * static_cast<double>(tile);
     const double macs = std::max(of_one * of_block / busy * gpu.multiprocessors, std::ceil(of_one / resident) * stages * kMacsOfStage) +
@@ -49,7 +55,7 @@ ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
 /// Bytes that attention reads and writes at least.
 double bytes_of(const Attention& a) {
   const double size = static_cast<double>(a.size.value() + a.value_size.value());
-  return 4 * likely(a.batch) * likely(a.heads) * size * (likely(a.queries) + likely_keys(a) / likely(a.k.shared));
+  return 4 * likely_batch(a) * likely(a.heads) * size * (likely(a.queries) + likely_keys(a) / likely(a.k.shared));
 }
 
 /// The kernel for few queries: what the whole GPU could multiply and add while it runs.
@@ -67,11 +73,10 @@ FewQueries plan_for_few(const Attention& a, const Gpu& gpu) {
   int64_t tile = 32;
   while (tile < std::max(a.size.value(), a.value_size.value())) tile *= 2;
   const double at_once = static_cast<double>(kThreads / (tile / 4) * kUnderWay), keys = likely_keys(a),
-               rows = likely(a.batch) * likely(a.heads) * likely(a.queries);
+               rows = likely_batch(a) * likely(a.heads) * likely(a.queries);
   const double bytes = 4 * rows * keys * static_cast<double>(a.size.value() + a.value_size.value());
-  const bool known = (a.batch * a.heads * a.queries).is_constant();  // the tickets that a unit has
   FewQueries best{.tile = tile};
-  for (int64_t splits = 1; splits <= kMostSplits && (splits == 1 || known); splits *= 2) {
+  for (int64_t splits = 1; splits <= kMostSplits; splits *= 2) {
     const double waves = std::ceil(rows * static_cast<double>(splits) / (gpu.multiprocessors * kResident)),
                  rounds = std::ceil(keys / static_cast<double>(splits) / at_once);
     const double macs = std::max(waves * rounds * kMacsOfRound, bytes * kMacsOfByte) + (splits > 1 ? kMacsOfJoin : 0);
@@ -170,14 +175,29 @@ void lower_gpu_attention(KernelQuery& last) {
   const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node());
   const Gpu& gpu = *last.target().gpu;
   const ManyQueries many = plan_for_many(a, gpu);
+  // Tickets and memory for what blocks leave each other are a unit's, which has a known number.
+  const bool known = rows_of(a).is_constant();
+  if (!known && meets_cache(a)) {
+    last.consider("gpu_attention_any", many.macs, bytes_of(a), [&last, a, many] {
+      call_attention(last, a, "gpu_attention_any", many.tile, 1, [&](StepBuilder& step) {
+        using contract::gpu::kFewRows, contract::gpu::kMostSplits;
+        step.template_arg(many.parts);
+        step.pointer(
+            last.workspace("parts", ElementType::F32, contract::gpu::attention_parts(kFewRows, a.value_size.value(), kMostSplits)));
+        step.call().tickets = contract::gpu::tickets(kFewRows, kMostSplits);
+      });
+    });
+    return;
+  }
   last.consider("gpu_attention", many.macs, bytes_of(a), [&last, a, many] {
     call_attention(last, a, "gpu_attention", many.tile, 1, [&](StepBuilder& step) { step.template_arg(many.parts); });
   });
+  if (!known) return;
   const FewQueries few = plan_for_few(a, gpu);
   last.consider("gpu_attention_decode", few.macs, bytes_of(a), [&last, a, few] {
     call_attention(last, a, "gpu_attention_decode", few.tile, few.splits, [&](StepBuilder& step) {
       if (few.splits == 1) return static_cast<void>(step.null());
-      const int64_t queries = (a.batch * a.heads * a.queries).value();
+      const int64_t queries = rows_of(a).value();
       step.pointer(last.workspace("parts", ElementType::F32, contract::gpu::attention_parts(queries, a.value_size.value(), few.splits)));
       step.call().tickets = contract::gpu::tickets(queries, few.splits);
     });

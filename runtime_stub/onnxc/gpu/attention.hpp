@@ -188,8 +188,7 @@ struct Attention {
   }
 
   /// sums = shrink * sums + probabilities v. Of a stage, what products add up is cut, what is added to the sums is rounded.
-  static ONNXC_DEVICE void add(Sums& sums, const Products& probabilities, const float (&shrink)[2],
-                               const uint32_t (*v)[kSize + 4]) {
+  static ONNXC_DEVICE void add(Sums& sums, const Products& probabilities, const float (&shrink)[2], const uint32_t (*v)[kSize + 4]) {
     const int g = lane() / 4, t = lane() % 4;
     uint32_t left[kScores][1][4], low[kScores][1][4];
     ONNXC_UNROLL_DEVICE

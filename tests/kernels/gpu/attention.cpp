@@ -1,6 +1,5 @@
 // Attention on a GPU against loops in double, for many queries and for few, in the emulator.
-#include <onnxc/gpu/attention.hpp>
-#include <onnxc/gpu/attention_decode.hpp>
+#include <onnxc/gpu/attention_any.hpp>
 
 #include "tests/kernels/gpu/product_cases.hpp"
 
@@ -266,6 +265,17 @@ TEST_CASE("values of a GPU's attention need not fill whole accesses") {
   c.p.y = {9 * 2 * 18, 18, 2 * 18};
   c.check(c.run<32>());
   c.check(c.decode<32>(2));
+}
+
+TEST_CASE("attention of as many queries as a run has on a GPU") {
+  const OnDevice<float> parts(
+      static_cast<std::size_t>(contract::gpu::attention_parts(contract::gpu::kFewRows, 64, contract::gpu::kMostSplits)));
+  for (const auto& [heads, queries] : std::array<std::array<int64_t, 2>, 5>{{{2, 1}, {32, 4}, {33, 4}, {2, 5}, {1, 70}}}) {
+    const Case c(1, heads, queries, 150, 64, 64, Mask::Keys);
+    c.check(c.run([&](Queue& queue, float* y, const float* a, const float* b, const float* v, const bool* none, const auto& scores) {
+      attention_any<64, 2>(queue, y, a, b, v, none, parts.data(), c.p, scores);
+    }));
+  }
 }
 
 TEST_CASE("the order of blocks and threads does not change attention on a GPU") {

@@ -125,6 +125,7 @@ beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # a tenth of them; --all: each
 beside "units for GPUs in the emulator" script tests/gpu/units.sh
+beside "chains of nodes on the emulated GPU" script tests/gpu/chains.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "a detector on a GPU and a processor" script tests/gpu/detector.sh
 beside "units for GPUs and compilers" script tests/gpu/sources.sh

@@ -55,9 +55,9 @@ def emit(unit, name):
         if done.returncode:
             return onnxc.CompileError(done.stderr.strip() or f"{command[0]}: exit status {done.returncode}", done.returncode)
         target = next((option.split("=")[1] for option in unit.options if option.startswith("--target=")), "native")
-        if target.startswith("cuda"):
-            target = "native"  # the processor beside the GPU, which is emulated
-        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, "" if target == "generic" else f"-march={target}", unit.threads)
+        march = target.split("+")[-1].replace("generic", "")  # of the processor beside a GPU, which is emulated
+        march = "native" if march.startswith("cuda") else march
+        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, march and f"-march={march}", unit.threads)
 
 
 def compiler():

@@ -327,8 +327,11 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
   // Chains are found from their last node backwards.
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
-    if (node.is_map() || all.contains(&node)) continue;
+    if (all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
+      if (node.is_map() && island.device == Device::Cpu) continue;
+      // Those of a GPU sum in another order, where --math=strict promises multiply-adds in the order of k.
+      if (island.device == Device::Gpu && options_.math == Math::Strict) continue;
       std::vector<const Node*> nodes = island.match(around, node, target_);
       const auto elsewhere = [&](const Node* n) { return device_of(*n) != island.device; };
       if (nodes.empty() || elsewhere(&node) || std::ranges::any_of(nodes, elsewhere)) continue;

@@ -21,6 +21,13 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
   return bytes;
 }
 
+/// What an island reads through, which says nothing of what it computes.
+bool is_move(const Node& node) {
+  static constexpr std::string_view kMoves[] = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze",
+                                                "Identity",  "Expand",  "Split",   "Gather"};
+  return node.domain.empty() && std::ranges::find(kMoves, node.op) != std::end(kMoves);
+}
+
 /// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, the
 /// inputs that come from outside the step, and the result of the last node.
 std::string description(const Graph& graph, const std::vector<const Node*>& absorbed, const Node& last) {
@@ -33,14 +40,15 @@ std::string description(const Graph& graph, const std::vector<const Node*>& abso
   std::string names, shapes;
   int inputs = 0;
   for (const Node* node : nodes) {
+    const bool moves = nodes.size() > 1 && is_move(*node);
     const std::string separator = names.empty() ? "" : " + ";
     if (node->is_map()) {
       names += fmt::format("{}elementwise '{}' ({})", separator, node->name, summary(*node->epilogue));
-    } else {
+    } else if (!moves) {
       names += fmt::format("{}{} '{}'", separator, node->full_op(), node->name);
       if (node->epilogue) names += " + " + summary(*node->epilogue);
     }
-    for (int i = 0; i < node->own_inputs() && inputs < kMostInputs; ++i) {
+    for (int i = 0; i < (moves ? 1 : node->own_inputs()) && inputs < kMostInputs; ++i) {
       if (!node->has_input(i) || graph[node->input(i)].constant || is_inner(node->input(i))) continue;
       shapes += (inputs++ == 0 ? "" : ", ") + graph[node->input(i)].type.text();
     }

@@ -127,23 +127,44 @@ std::vector<std::string> kernels_on(const Program& program, Device device) {
 }
 
 TEST_CASE("attention on a GPU is one kernel") {
-  const auto text = [](const std::string& rule, const std::string& mask, const std::string& nan) {
-    return "graph \"attention\" (q: f32[2, 4, 10, 32], k: f32[2, 4, 32, 12], v: f32[2, 4, 12, 32]" + mask +
-           ") -> (y) {\n  s: ? = MatMul(q, k)\n" + rule + nan + "}\n";
+  const auto kernels = [](const std::string& values, const std::string& nodes, Math math = Math::Default) {
+    return kernels_on(
+        program_of("graph \"attention\" (" + values + ") -> (y) {\n" + nodes + "}\n", {.math = math, .devices = Devices::GpuAndCpu}),
+        Device::Gpu);
   };
-  const std::string softmax = "  p: ? = Softmax(m) {axis = -1}\n", product = "  y: ? = MatMul(p, v)\n", mask = ", mask: f32[2, 1, 10, 12]";
-  for (const std::string& rule : {"  m: ? = Add(s, mask)\n" + softmax + product, "  m: ? = Add(mask, s)\n" + softmax + product}) {
-    const std::vector<std::string> kernels = kernels_on(program_of(text(rule, mask, "")), Device::Gpu);
-    CHECK(kernels == std::vector<std::string>{"gpu_pack_rows", "gpu_attention"});  // k has keys as columns
-  }
-  CHECK(kernels_on(program_of(text("  p: ? = Softmax(s) {axis = -1}\n" + product, "", "")), Device::Gpu).back() == "gpu_attention");
-  // A mask that is no sum, and probabilities that somebody else reads, are no attention.
-  CHECK(kernels_on(program_of(text("  m: ? = Mul(s, mask)\n" + softmax + product, mask, "")), Device::Gpu).back() == "gpu_gemm");
-  CHECK(
-      kernels_on(program_of("graph \"two\" (q: f32[4, 10, 32], k: f32[4, 32, 12], v: f32[4, 12, 32]) -> (y, p) {\n  s: ? = MatMul(q, k)\n" +
-                            softmax.substr(0, 0) + "  p: ? = Softmax(s) {axis = -1}\n" + product + "}\n"),
-                 Device::Gpu)
-          .back() == "gpu_gemm");
+  using Names = std::vector<std::string>;
+  const std::string stack = "q: f32[2, 4, 90, 32], k: f32[2, 4, 32, 92], v: f32[2, 4, 92, 32]", mask = ", mask: f32[2, 1, 90, 92]";
+  const std::string product = "  s: ? = MatMul(q, k)\n", rest = "  p: ? = Softmax(m) {axis = -1}\n  y: ? = MatMul(p, v)\n";
+  // k has keys as columns.
+  for (const char* const rule : {"  m: ? = Add(s, mask)\n", "  m: ? = Add(mask, s)\n", "  t: ? = Tanh(s)\n  m: ? = Mul(t, mask)\n"})
+    CHECK(kernels(stack + mask, product + std::string(rule) + rest) == Names{"gpu_pack_rows", "gpu_attention"});
+  CHECK(kernels(stack, "  m: ? = MatMul(q, k)\n" + rest) == Names{"gpu_pack_rows", "gpu_attention"});
+  CHECK(kernels(stack, "  m: ? = MatMul(q, k)\n" + rest, Math::Strict).back() == "gpu_gemm_exact");
+  // Heads that lie beside each other are read and written there.
+  const std::string heads =
+      "  const parts: i64[4] = [0, 0, 4, 32]\n  r: ? = Reshape(x, parts)\n  q: ? = Transpose(r) {perm = [0, 2, 1, 3]}\n"
+      "  k: ? = Transpose(r) {perm = [0, 2, 3, 1]}\n  m: ? = MatMul(q, k)\n  p: ? = Softmax(m) {axis = -1}\n  a: ? = MatMul(p, q)\n"
+      "  y: ? = Transpose(a) {perm = [0, 2, 1, 3]}\n";
+  CHECK(kernels("x: f32[2, 90, 128]", heads) == Names{"gpu_attention"});
+  // Few queries have a kernel of their own, whose blocks share the keys.
+  const Program few = program_of(
+      "graph \"few\" (q: f32[1, 4, 1, 64], k: f32[1, 4, 64, 999], v: f32[1, 4, 999, 64]) -> (y) {\n  m: ? = MatMul(q, k)\n" + rest + "}\n");
+  CHECK(kernels_on(few, Device::Gpu) == Names{"gpu_pack_rows", "gpu_attention_decode"});
+  CHECK(calls_of(few).back().tickets == 4);
+  // Scores that choose themselves, and probabilities that somebody else reads, are no attention.
+  CHECK(kernels(stack, product + "  m: ? = Max(s, s)\n  z: ? = Exp(m)\n  p: ? = Softmax(z) {axis = -1}\n  y: ? = MatMul(p, v)\n").back() ==
+        "gpu_gemm");
+  CHECK(kernels_on(program_of("graph \"two\" (" + stack + ") -> (y, p) {\n  m: ? = MatMul(q, k)\n" + rest + "}\n"), Device::Gpu).back() ==
+        "gpu_gemm");
+}
+
+TEST_CASE("one product of tf32 takes a third of the time of three") {
+  const auto cost = [](Math math) {
+    const Program program = program_of("graph \"product\" (a: f32[4096, 4096], b: f32[4096, 4096]) -> (y) {\n  y: ? = MatMul(a, b)\n}\n",
+                                       {.math = math, .devices = Devices::GpuAndCpu});
+    return calls_of(program).back().cost_ns;
+  };
+  CHECK(cost(Math::Fast) < 0.5 * cost(Math::Default));
 }
 
 TEST_CASE("products with weights of few bits apply their epilogues on a GPU") {

@@ -1,201 +1,207 @@
 #include "compiler/select/gpu/attention.h"
 
-#include <bit>
+#include <algorithm>
+#include <cmath>
 
-#include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/select/gpu/attention_chain.h"
 #include "compiler/select/gpu/rows_of_k.h"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostSize = 128;  // elements of a row of q, k and v
+double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+/// A batch that only a run tells counts as one.
+double likely_batch(const Attention& a) { return a.batch.is_constant() ? static_cast<double>(a.batch.value()) : 1.0; }
+/// Few queries meet the keys of a cache.
+double likely_keys(const Attention& a) {
+  constexpr int64_t kFewQueries = 16;
+  constexpr double kCache = 1024;
+  return !a.keys.is_constant() && a.queries.max_value() <= kFewQueries ? kCache : likely(a.keys);
+}
 
-/// scale * x0 + operand of that number, or without one.
-struct ScoreRule {
-  double scale = 1;
-  int mask = -1;
+Dim rows_of(const Attention& a) { return a.batch * a.heads * a.queries; }
+/// Whether runs may have few queries, and more keys than these.
+bool meets_cache(const Attention& a) { return a.queries.min_value() <= contract::gpu::kFewQueries && !(a.keys == a.queries); }
+
+/// The kernel for many queries: what the whole GPU could multiply and add while it runs. A block does 64 queries, or fewer where warps share keys,
+/// and two of them keep a multiprocessor busy.
+struct ManyQueries {
+  int64_t tile, parts = 1;
+  double macs = 0;
 };
 
-std::optional<double> constant_of(const Expr& e, int term) {
-  const Expr::Term& t = e.terms[static_cast<std::size_t>(term)];
-  if (t.kind != Expr::Kind::Constant || t.type != ElementType::F32) return std::nullopt;
-  return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(t.bits)));
-}
-
-/// What the tree makes of its input `scores`; empty if it is of another form.
-std::optional<ScoreRule> rule_of(const Expr& e, int term, int scores) {
-  const Expr::Term& t = e.terms[static_cast<std::size_t>(term)];
-  if (t.kind == Expr::Kind::Input) return t.args[0] == scores ? std::optional(ScoreRule{}) : std::nullopt;
-  if (t.kind != Expr::Kind::Apply || t.type != ElementType::F32) return std::nullopt;
-  for (const int side : {0, 1}) {
-    const int other = t.args[1 - side];
-    if (t.args[0] < 0 || t.args[1] < 0 || (side == 1 && t.fn == Fn::Div)) continue;
-    std::optional<ScoreRule> rule = rule_of(e, t.args[side], scores);
-    if (!rule || rule->mask >= 0) continue;
-    const Expr::Term& operand = e.terms[static_cast<std::size_t>(other)];
-    if (t.fn == Fn::Add && operand.kind == Expr::Kind::Input && operand.type == ElementType::F32 && operand.args[0] != scores) {
-      rule->mask = operand.args[0];
-      return rule;
-    }
-    const auto factor = constant_of(e, other);
-    if (!factor || (t.fn != Fn::Mul && t.fn != Fn::Div)) continue;
-    rule->scale = t.fn == Fn::Mul ? rule->scale * *factor : rule->scale / *factor;
-    return rule;
+ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
+  constexpr double kMacsOfJoin = 1.3e7, kMacsOfStage = 2e7;  // half a microsecond, and until keys are there
+  int64_t tile = 32;
+  while (tile < std::max(a.size.value(), a.value_size.value())) tile += 32;
+  ManyQueries best{.tile = tile};
+  for (const int64_t parts : {1, 2, 4}) {
+    // As in gpu/attention.hpp.
+    const double queries = 64.0 / static_cast<double>(parts), stage = tile <= 64 && parts > 1 ? 64 : 32;
+    const double resident = tile <= 32 ? 3 : tile <= 96 ? 2 : 1;  // by registers and shared memory (tests/gpu/kernels.list)
+    const double blocks = std::ceil(likely(a.queries) / queries) * likely(a.heads) * likely_batch(a);
+    const double of_one = std::ceil(blocks / gpu.multiprocessors), stages = std::ceil(likely_keys(a) / stage);
+    const double busy = std::min(1.0, std::min(of_one, resident) / 2), of_block = queries * stages * stage * 2 * static_cast<double>(tile);
+    const double macs = std::max(of_one * of_block / busy * gpu.multiprocessors, std::ceil(of_one / resident) * stages * kMacsOfStage) +
+                        (parts > 1 ? kMacsOfJoin : 0);
+    if (best.macs != 0 && macs >= best.macs) continue;
+    best.parts = parts;
+    best.macs = macs;
   }
-  return std::nullopt;
+  return best;
 }
 
-/// where(is_nan(x), 0, x), as exporters write it for queries that see no key.
-bool replaces_nan(const Node& node) {
-  if (!node.is_map() || node.inputs.size() != 1) return false;
-  const Expr& e = *node.epilogue;
-  const Expr::Term& root = e.terms.back();
-  const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
-  const auto is_x = [&](int i) { return i >= 0 && term(i).kind == Expr::Kind::Input; };
-  return root.kind == Expr::Kind::Apply && root.fn == Fn::Where && term(root.args[0]).kind == Expr::Kind::Apply &&
-         term(root.args[0]).fn == Fn::IsNan && is_x(term(root.args[0]).args[0]) && constant_of(e, root.args[1]) == 0.0 &&
-         is_x(root.args[2]);
+/// Bytes that attention reads and writes at least.
+double bytes_of(const Attention& a) {
+  const double size = static_cast<double>(a.size.value() + a.value_size.value());
+  return 4 * likely_batch(a) * likely(a.heads) * size * (likely(a.queries) + likely_keys(a) / likely(a.k.shared));
 }
 
-/// The parts of a chain, from its last node backwards.
-struct Chain {
-  const Node* last = nullptr;
-  const Node* nan = nullptr;  ///< replaces_nan; may be null
-  const Node* softmax = nullptr;
-  const Node* rule = nullptr;     ///< a Map that scales and masks; may be null
-  const Node* product = nullptr;  ///< of q and k
-  ScoreRule scores;
-  ValueId mask = kAbsent;
-
-  std::vector<const Node*> absorbed() const {
-    std::vector<const Node*> nodes{product};
-    for (const Node* node : {rule, softmax, nan}) {
-      if (node != nullptr) nodes.push_back(node);
-    }
-    return nodes;
-  }
+/// The kernel for few queries: what the whole GPU could multiply and add while it runs.
+struct FewQueries {
+  int64_t tile, splits = 1;
+  double macs = 0;
 };
 
-bool is_stack(const Graph& graph, ValueId v) {
-  const Type& type = graph[v].type;
-  return type.element == ElementType::F32 && (type.rank() == 3 || type.rank() == 4);
+/// Keys come by as many as a block has under way. Until they are there takes about a microsecond, which is what bounds the kernel as long as
+/// all blocks fit at once; beyond that it is L2, from which each query reads all keys.
+FewQueries plan_for_few(const Attention& a, const Gpu& gpu) {
+  constexpr int64_t kThreads = 128, kUnderWay = 4, kMostSplits = 64;
+  constexpr double kResident = 4;                                               // blocks of a multiprocessor, by registers
+  constexpr double kMacsOfRound = 1.6e7, kMacsOfJoin = 2.5e7, kMacsOfByte = 3;  // a microsecond, one and a half, a byte from L2
+  int64_t tile = 32;
+  while (tile < std::max(a.size.value(), a.value_size.value())) tile *= 2;
+  const double at_once = static_cast<double>(kThreads / (tile / 4) * kUnderWay), keys = likely_keys(a),
+               rows = likely_batch(a) * likely(a.heads) * likely(a.queries);
+  const double bytes = 4 * rows * keys * static_cast<double>(a.size.value() + a.value_size.value());
+  FewQueries best{.tile = tile};
+  for (int64_t splits = 1; splits <= kMostSplits; splits *= 2) {
+    const double waves = std::ceil(rows * static_cast<double>(splits) / (gpu.multiprocessors * kResident)),
+                 rounds = std::ceil(keys / static_cast<double>(splits) / at_once);
+    const double macs = std::max(waves * rounds * kMacsOfRound, bytes * kMacsOfByte) + (splits > 1 ? kMacsOfJoin : 0);
+    if (best.macs != 0 && macs >= best.macs) continue;
+    best.splits = splits;
+    best.macs = macs;
+  }
+  return best;
 }
 
-/// Reads the rule of `node`'s expression, whose scores are x0 of an epilogue, or the input `scores` of a Map.
-bool read_rule(Chain& chain, const Node& node, int scores) {
-  const auto rule = rule_of(*node.epilogue, static_cast<int>(node.epilogue->terms.size()) - 1, scores);
-  if (!rule) return false;
-  const int first = node.is_map() ? 0 : node.own_inputs() - 1;  // x1 of an epilogue is the first operand
-  chain.scores = *rule;
-  if (rule->mask >= 0) chain.mask = node.inputs[static_cast<std::size_t>(first + rule->mask)];
-  return true;
+/// Where a kernel finds rows that begin at multiples of 16 bytes.
+struct Rows {
+  PointerArg data;
+  Arg steps;  ///< between batches, heads and rows
+};
+
+/// The rows where they lie, if kernels can copy 16 bytes of them at once, else packed.
+Rows rows_for(KernelQuery& l, const char* name, const Attention& a, const HeadRows& from, Dim count, Dim size) {
+  View x = l.operand(from.source);
+  const Dim first = x.pointer.offset + from.offset;
+  const auto whole = [](Dim steps) { return round_up(steps, 4) == steps; };
+  const bool own_rows = from.element == Dim(1) && whole(size) && whole(from.row) && whole(from.head) && whole(from.batch);
+  x.pointer.offset = first;
+  if (!(from.offset == Dim(0))) x.pointer.extent_used = 0;
+  const auto steps = [](Dim batch, Dim head, Dim row) { return dims_arg(DimList{batch, head, row}); };
+  if (own_rows && l.is_aligned(x, 16)) return {x.pointer, steps(from.batch, from.head, from.row)};
+  const Dim row = gpu_row_of(size, ElementType::F32), heads = floor_div(a.heads, from.shared);
+  const PointerArg to = l.workspace(name, ElementType::F32, a.batch * heads * count * row);
+  StepBuilder step = l.call("gpu_pack_rows");
+  step.call().bytes = a.batch * heads * count * (size + row) * 4;
+  step.pointer(to).pointer(x).params({{"rows", dim_arg(count)},
+                                      {"k", dim_arg(size)},
+                                      {"to_stride", dim_arg(row)},
+                                      {"from_row", dim_arg(from.row)},
+                                      {"from_k", dim_arg(from.element)},
+                                      {"batch", dim_arg(heads)},
+                                      {"from_batch", dim_arg(from.head)},
+                                      {"outer", dim_arg(a.batch)},
+                                      {"from_outer", dim_arg(from.batch)}});
+  step.emit();
+  PointerArg packed = to;
+  packed.writes = false;
+  return {packed, steps(heads * count * row, count * row, row)};
 }
 
-std::optional<Chain> chain_of(const Surroundings& around, const Node& last) {
-  const Graph& graph = around.graph;
-  Chain chain;
-  const auto is_matmul = [&](const Node* node) {
-    return node != nullptr && node->is("MatMul") && is_stack(graph, node->inputs[0]) && is_stack(graph, node->inputs[1]) &&
-           graph[node->inputs[0]].type.rank() == graph[node->inputs[1]].type.rank();
-  };
-  if (!is_matmul(&last) || last.epilogue) return std::nullopt;
-  chain.last = &last;
-  const Node* node = around.only_producer(last.inputs[0]);
-  if (node != nullptr && replaces_nan(*node)) {
-    chain.nan = node;
-    node = around.only_producer(node->inputs[0]);
+/// Emits a step of one of both kernels. `parts` adds the argument for what blocks leave for each other, if the kernel has one.
+template <class Parts>
+void call_attention(KernelQuery& l, const Attention& a, const char* row, int64_t tile, int64_t splits, Parts parts) {
+  const Rows q = rows_for(l, "queries", a, a.q, a.queries, a.size), k = rows_for(l, "keys", a, a.k, a.keys, a.size),
+             v = rows_for(l, "values", a, a.v, a.keys, a.value_size);
+  NamedArgs params{{"batch", dim_arg(a.batch)},
+                   {"heads", dim_arg(a.heads)},
+                   {"queries", dim_arg(a.queries)},
+                   {"keys", dim_arg(a.keys)},
+                   {"size", dim_arg(gpu_row_of(a.size, ElementType::F32))},
+                   {"value_size", dim_arg(a.value_size)},
+                   {"scale", NumberArg{a.scale, ElementType::F32}},
+                   {"q", q.steps},
+                   {"k", k.steps},
+                   {"v", v.steps},
+                   {"y", dims_arg(DimList{a.y.batch, a.y.head, a.y.row})}};
+  if (!(a.k.shared == Dim(1))) params.emplace_back("shared_heads", dim_arg(a.k.shared));
+  std::optional<View> cleared;
+  if (a.cleared) {
+    cleared = l.operand(a.cleared->value);
+    params.emplace_back("cleared", dims_arg(DimList{a.cleared->batch, a.cleared->head, a.cleared->row}));
   }
-  if (node == nullptr || !node->is("Softmax") || node->epilogue) return std::nullopt;
-  const int64_t rank = graph[node->inputs[0]].type.rank(), axis = node->integer("axis", -1);
-  if (axis != -1 && axis != rank - 1) return std::nullopt;
-  chain.softmax = node;
-  node = around.only_producer(node->inputs[0]);
-  if (node != nullptr && node->is_map()) {
-    chain.rule = node;
-    node = nullptr;
-    for (std::size_t i = 0; i < chain.rule->inputs.size() && node == nullptr; ++i) {
-      const Node* const product = around.only_producer(chain.rule->inputs[i]);
-      const bool whole = graph[chain.rule->inputs[i]].type.extents == graph[chain.softmax->inputs[0]].type.extents;
-      if (is_matmul(product) && !product->epilogue && whole && read_rule(chain, *chain.rule, static_cast<int>(i))) node = product;
-    }
+  if (a.nan_is_zero) params.emplace_back("nan_is_zero", flag_arg(true));
+  if (splits > 1) params.emplace_back("splits", dim_arg(splits));
+  std::vector<FormArg> operands;
+  for (const ScoreOperand& operand : a.operands) {
+    const View view = l.operand(operand.value);
+    operands.push_back({operand.by_key ? "gpu::OfScores" : "gpu::OfQueries", view.pointer, {operand.batch, operand.head, operand.row}, {}});
   }
-  if (!is_matmul(node)) return std::nullopt;
-  chain.product = node;
-  if (chain.rule == nullptr && node->epilogue && !read_rule(chain, *node, 0)) return std::nullopt;
-  return chain;
-}
-
-/// Batches and heads of both products are alike, and rows are short.
-bool fits(const Graph& graph, const Chain& chain) {
-  const Extents &q = graph[chain.product->inputs[0]].type.extents, &k = graph[chain.product->inputs[1]].type.extents,
-                &v = graph[chain.last->inputs[1]].type.extents, &scores = graph[chain.softmax->inputs[0]].type.extents;
-  const std::size_t rank = q.size();
-  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    if (!(q[axis] == k[axis]) || !(q[axis] == v[axis]) || !(q[axis] == scores[axis])) return false;
-  }
-  const Dim size = q[rank - 1], value_size = v[rank - 1], keys = scores[rank - 1];
-  if (!size.is_constant() || !value_size.is_constant() || size.value() < 1 || size.value() > kMostSize || value_size.value() < 1 ||
-      value_size.value() > kMostSize || value_size.value() % 4 != 0)
-    return false;
-  if (chain.mask == kAbsent) return true;
-  const Type& mask = graph[chain.mask].type;
-  return mask.element == ElementType::F32 && mask.rank() <= static_cast<int>(rank) && mask.rank() >= 1 && mask.extents.back() == keys;
+  const View y = l.out(0);
+  StepBuilder step = l.call(row);
+  step.template_arg(tile).pointer(y).pointer(q.data).pointer(k.data).pointer(v.data);
+  if (cleared) step.pointer(*cleared);
+  else step.null();
+  parts(step);
+  step.params(std::move(params));
+  if (a.scores) step.epilogue(l.epilogue(*a.scores, std::move(operands)));
+  step.macs(a.batch * a.heads * a.queries * a.keys * (a.size + a.value_size)).emit();
 }
 
 }  // namespace
 
 std::vector<const Node*> absorbed_by_gpu_attention(const Surroundings& around, const Node& last, const Target& target) {
   if (target.gpu == nullptr) return {};
-  const auto chain = chain_of(around, last);
-  return chain && fits(around.graph, *chain) ? chain->absorbed() : std::vector<const Node*>{};
+  const auto attention = attention_of(around, last);
+  return attention ? attention->absorbed : std::vector<const Node*>{};
 }
 
 void lower_gpu_attention(KernelQuery& last) {
-  const Graph& graph = last.graph();
-  const PerValue<Layout> layouts(graph.values.size());
-  const Chain chain = *chain_of(Surroundings(graph, layouts), last.node());
-  KernelQuery product = last.of(*chain.product);
-  const View q = product.in(0), k = product.in(1), v = last.in(1);
-  const std::size_t rank = q.extents.size();
-  const Dim batch = rank == 4 ? q.extents[0] : Dim(1), heads = q.extents[rank - 3], queries = q.extents[rank - 2],
-            size = q.extents[rank - 1], keys = k.extents[rank - 1], value_size = v.extents[rank - 1];
-  const RowsOfK rows_of_q = rows_of_k(
-      last, "queries", q, {.count = batch * heads, .rows = queries, .k = size, .step = queries * size, .from_row = size, .from_k = 1});
-  const RowsOfK rows_of_keys =
-      rows_of_k(last, "keys", k, {.count = batch * heads, .rows = keys, .k = size, .step = keys * size, .from_row = 1, .from_k = keys});
-  const RowsOfK rows_of_v =
-      rows_of_k(last, "values", v,
-                {.count = batch * heads, .rows = keys, .k = value_size, .step = keys * value_size, .from_row = value_size, .from_k = 1});
-  const Dim padded = gpu_row_of(size, ElementType::F32);
-  const auto steps = [&](Dim rows, Dim row) { return dims_arg(DimList{heads * rows * row, rows * row, row}); };
-  NamedArgs params{{"batch", dim_arg(batch)},
-                   {"heads", dim_arg(heads)},
-                   {"queries", dim_arg(queries)},
-                   {"keys", dim_arg(keys)},
-                   {"size", dim_arg(padded)},
-                   {"value_size", dim_arg(value_size)},
-                   {"scale", NumberArg{chain.scores.scale, ElementType::F32}},
-                   {"q", steps(queries, rows_of_q.stride)},
-                   {"k", steps(keys, rows_of_keys.stride)},
-                   {"v", steps(keys, rows_of_v.stride)},
-                   {"y", steps(queries, value_size)}};
-  std::optional<View> mask;
-  if (chain.mask != kAbsent) {
-    mask = last.operand(chain.mask);
-    const Extents& scores = graph[chain.softmax->inputs[0]].type.extents;
-    const DimList strides = broadcast_strides(scores, mask->extents, mask->strides());
-    params.emplace_back("mask", dims_arg(DimList{rank == 4 ? strides[0] : Dim(0), strides[rank - 3], strides[rank - 2]}));
+  const PerValue<Layout> layouts(last.graph().values.size());
+  const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node());
+  const Gpu& gpu = *last.target().gpu;
+  const ManyQueries many = plan_for_many(a, gpu);
+  // Tickets and memory for what blocks leave each other are a unit's, which has a known number.
+  const bool known = rows_of(a).is_constant();
+  if (!known && meets_cache(a)) {
+    last.consider("gpu_attention_any", many.macs, bytes_of(a), [&last, a, many] {
+      call_attention(last, a, "gpu_attention_any", many.tile, 1, [&](StepBuilder& step) {
+        using contract::gpu::kFewRows, contract::gpu::kMostSplits;
+        step.template_arg(many.parts);
+        step.pointer(
+            last.workspace("parts", ElementType::F32, contract::gpu::attention_parts(kFewRows, a.value_size.value(), kMostSplits)));
+        step.call().tickets = contract::gpu::tickets(kFewRows, kMostSplits);
+      });
+    });
+    return;
   }
-  if (chain.nan != nullptr) params.emplace_back("nan_is_zero", flag_arg(true));
-  const View y = last.out(0);
-  int64_t tile = 32;  // of sizes
-  while (tile < std::max(padded.value(), value_size.value())) tile += 32;
-  StepBuilder step = last.call("gpu_attention");
-  step.template_arg(tile).pointer(y).pointer(rows_of_q.data).pointer(rows_of_keys.data).pointer(rows_of_v.data);
-  if (mask) step.pointer(*mask);
-  else step.null(ElementType::F32);
-  step.params(std::move(params)).macs(batch * heads * queries * keys * (size + value_size)).emit();
+  last.consider("gpu_attention", many.macs, bytes_of(a), [&last, a, many] {
+    call_attention(last, a, "gpu_attention", many.tile, 1, [&](StepBuilder& step) { step.template_arg(many.parts); });
+  });
+  if (!known) return;
+  const FewQueries few = plan_for_few(a, gpu);
+  last.consider("gpu_attention_decode", few.macs, bytes_of(a), [&last, a, few] {
+    call_attention(last, a, "gpu_attention_decode", few.tile, few.splits, [&](StepBuilder& step) {
+      if (few.splits == 1) return static_cast<void>(step.null());
+      const int64_t queries = rows_of(a).value();
+      step.pointer(last.workspace("parts", ElementType::F32, contract::gpu::attention_parts(queries, a.value_size.value(), few.splits)));
+      step.call().tickets = contract::gpu::tickets(queries, few.splits);
+    });
+  });
 }
 
 }  // namespace onnxc

@@ -7,7 +7,7 @@ namespace onnxc {
 class KernelQuery;
 struct Target;
 
-/// The nodes before `last`, a MatMul of probabilities and v: a Softmax over keys, a scale and a mask, the MatMul of q and k.
+/// The nodes before `last`, a product of probabilities and v or a Transpose behind it, that make attention of it (attention_chain.h).
 /// f32 on a GPU. Empty where `last` does not end such a chain.
 std::vector<const Node*> absorbed_by_gpu_attention(const Surroundings& around, const Node& last, const Target& target);
 void lower_gpu_attention(KernelQuery& last);

@@ -118,13 +118,14 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Types& types) {
   const bool floats = types.weights == ElementType::F32;
   if (floats && l.math() == Math::Strict) return;
   const char* const kind = floats ? gpu_float_kind(l) : "gpu::U8S8";
+  const double time = floats ? gpu_float_time(l) : types.time;
   const GpuTilePlan plan = plan_gpu_product(*l.target().gpu, {.m = c.likely_pixels,
                                                               .n = static_cast<double>(c.cout / c.group),
                                                               .words = static_cast<double>(c.taps() * row * bytes / 4),
                                                               .matrices = static_cast<double>(c.group),
                                                               .may_split = c.pixels.is_constant()});
   consider_pixels(
-      l, c, types, is_product(c) ? kProduct : kWindows, plan.macs * types.time, plan,
+      l, c, types, is_product(c) ? kProduct : kWindows, plan.macs * time, plan,
       [plan, kind](StepBuilder& step) { step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind}); },
       [&l, c, types, row] { return weights(l, types, c.cout * c.taps() * row, [=](auto w) { return channels_innermost(w, c, row); }); });
 }

@@ -193,7 +193,7 @@ bool lower_gpu_matmul(KernelQuery& l) {
   if (!product) return false;
   if (l.math() == Math::Strict) return lower_exact(l, *product), true;
   const GpuTilePlan plan = plan_for(l, *product);
-  consider_product(l, *product, "gpu_gemm", plan.macs, plan, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
+  consider_product(l, *product, "gpu_gemm", plan.macs * gpu_float_time(l), plan, [plan, kind = gpu_float_kind(l)](StepBuilder& step) {
     step.template_arg(RuntimeName{plan.tile.type()}).template_arg(RuntimeName{kind});
   });
   if (product->matrices.m.max_value() > kMostRows) return true;

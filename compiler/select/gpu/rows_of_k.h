@@ -32,6 +32,9 @@ inline bool has_room_for_bias(const KernelQuery& l) { return !l.has(2) || l.node
 /// How products of f32 are made of a tensor core's: gpu/product_kind.hpp. With --math=strict they are not candidates.
 inline const char* gpu_float_kind(const KernelQuery& l) { return l.math() == Math::Fast ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }
 
+/// By how much of the time of three products that is.
+inline double gpu_float_time(const KernelQuery& l) { return l.math() == Math::Fast ? 1.0 / 3 : 1.0; }
+
 /// Adds arguments for blocks that share k, if the plan has such.
 struct GpuTilePlan;
 void add_splits(KernelQuery& l, StepBuilder& step, const GpuTilePlan& plan, ElementType sums, NamedArgs& params);

@@ -2,6 +2,7 @@
 
 #include "compiler/select/conv/conv_planar.h"
 #include "compiler/select/gpu/attention.h"
+#include "compiler/select/gpu/norm_chain.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/islands/conv_scaled.h"
 #include "compiler/select/islands/nearest.h"
@@ -17,6 +18,7 @@ std::span<const Island> all_islands() {
       {absorbed_by_stem_pool, lower_stem_pool},                       // stem -> MaxPool
       {absorbed_by_nearest, lower_nearest},                           // Distances -> TopK
       {absorbed_by_gpu_attention, lower_gpu_attention, Device::Gpu},  // MatMul -> scale, mask -> Softmax -> MatMul
+      {absorbed_by_gpu_norm, lower_gpu_norm_chain, Device::Gpu},      // mean -> difference -> squares -> mean -> quotient
   };
   return kIslands;
 }

@@ -2,7 +2,7 @@
 //
 //   Conv -> Conv -> Conv      depthwise_chain, as the last Conv; the other two are not lowered by themselves
 //
-// The nodes of an island form a chain: the result of each is read only by the next. Islands are matched from their
+// The nodes of an island are read by its other nodes alone: most form a chain. Islands are matched from their
 // last node backwards, before anything is lowered.
 #pragma once
 #include <span>

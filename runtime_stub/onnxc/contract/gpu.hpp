@@ -33,5 +33,7 @@ constexpr int64_t tickets(int64_t tiles, int64_t splits) { return splits > 1 ? t
 constexpr int64_t attention_parts(int64_t rows, int64_t value_size, int64_t splits) {
   return splits > 1 ? rows * splits * (round_up(value_size, 4) + 2) : 0;
 }
+/// Where only a run tells how many queries there are: up to so many of a head, and of all heads, are few, and so many blocks share keys at most.
+inline constexpr int64_t kFewQueries = 4, kFewRows = 128, kMostSplits = 16;
 
 }  // namespace onnxc::contract::gpu

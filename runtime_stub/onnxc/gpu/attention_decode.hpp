@@ -27,7 +27,7 @@ struct Joined {
   }
 };
 
-template <int kSize>
+template <int kSize, class Scores>
 struct AttentionDecode {
   static constexpr int kThreads = 128, kWarps = kThreads / 32, kLanes = kSize / 4, kGroups = kThreads / kLanes, kUnderWay = 4;
   static_assert(kLanes <= 32 && 32 % kLanes == 0);
@@ -35,15 +35,18 @@ struct AttentionDecode {
     Joined warps[kWarps][kLanes];
     unsigned ticket;
   };
+  using Head = detail::Head<Scores>;
   float* y;
-  const float *q, *k, *v, *mask;
+  const float *q, *k, *v;
+  const bool* cleared;
   float* parts;
   unsigned* tickets;
   AttentionParams p;
+  Scores scores;
 
   ONNXC_DEVICE void operator()(Shared& shared) const {
     const int64_t row = block().x, number = row / p.queries, query = row - number * p.queries;
-    const Head head(y, q, k, v, mask, p, number);
+    const Head head(y, q, k, v, cleared, p, number);
     const int64_t seen = keys_seen(p, query);
     const int at = thread() % kLanes * 4;
     Joined own = attend(head, query, seen * block().y / p.splits, seen * (block().y + 1) / p.splits, at);
@@ -65,7 +68,7 @@ struct AttentionDecode {
     }
     if (p.splits > 1 && !join_blocks(own, shared, row, at, mine)) return;
     if (!mine) return;
-    const bool nothing = p.keys == 0 || (p.nan_is_zero && !(own.total > 0));
+    const bool nothing = p.keys == 0 || head.is_cleared(p, query) || (p.nan_is_zero && !(own.total > 0));
     ONNXC_UNROLL_DEVICE
     for (int i = 0; i < 4; ++i) {
       if (at + i < p.value_size) head.y[query * p.y.row + at + i] = nothing ? head.times_zero(p, query, at + i) : own.sums[i] / own.total;
@@ -78,11 +81,10 @@ struct AttentionDecode {
     const bool of_k = at < p.size, of_v = at < p.value_size;
     Pack<float> own{};
     if (of_k) own = load(head.q + query * p.q.row + at);
-    const float* const added = mask == nullptr ? nullptr : head.mask + query * p.mask.row;
     Joined joined;
     for (int64_t base = first; base < last; base += kGroups * kUnderWay) {
       Pack<float> keys[kUnderWay] = {}, values[kUnderWay] = {};
-      float scores[kUnderWay], highest = joined.top;
+      float own_scores[kUnderWay], highest = joined.top;
       ONNXC_UNROLL_DEVICE
       for (int u = 0; u < kUnderWay; ++u) {
         const int64_t key = base + u * kGroups + thread() / kLanes;
@@ -97,9 +99,8 @@ struct AttentionDecode {
         for (int i = 0; i < 4; ++i) dot = fmaf(own.at[i], keys[u].at[i], dot);
         ONNXC_UNROLL_DEVICE
         for (int step = kLanes / 2; step > 0; step /= 2) dot += shuffle_xor(dot, step);
-        scores[u] = key < last ? dot * p.scale : -INFINITY;
-        if (added != nullptr && key < last) scores[u] += added[key];
-        highest = Largest{}(highest, scores[u]);
+        own_scores[u] = key < last ? head.score(scores, dot * p.scale, query, key) : -INFINITY;
+        highest = Largest{}(highest, own_scores[u]);
       }
       const float shrink = Joined::scale(joined.top, highest);
       joined.top = highest;
@@ -108,7 +109,7 @@ struct AttentionDecode {
       for (int i = 0; i < 4; ++i) joined.sums[i] *= shrink;
       ONNXC_UNROLL_DEVICE
       for (int u = 0; u < kUnderWay; ++u) {
-        const float e = highest == -INFINITY ? 0.0f : expf(scores[u] - highest);
+        const float e = highest == -INFINITY ? 0.0f : expf(own_scores[u] - highest);
         joined.total += e;
         ONNXC_UNROLL_DEVICE
         for (int i = 0; i < 4; ++i) joined.sums[i] = fmaf(e, values[u].at[i], joined.sums[i]);
@@ -155,13 +156,13 @@ struct AttentionDecode {
 
 }  // namespace detail
 
-template <int kSize>
-static void attention_decode(Queue& gpu, float* y, const float* q, const float* k, const float* v, const float* mask, float* parts,
-                             const AttentionParams& p) noexcept {
+template <int kSize, class Scores = Epilogue<Keep>>
+static void attention_decode(Queue& gpu, float* y, const float* q, const float* k, const float* v, const bool* cleared, float* parts,
+                             const AttentionParams& p, const Scores& scores = {}) noexcept {
   const int64_t rows = p.batch * p.heads * p.queries;
   if (rows <= 0) return;
   if (rows >= int64_t{1} << 31) return gpu.call([](Stream) { return Status{ONNXC_DEVICE_FAILED, "attention of too many queries"}; });
-  launch(gpu, detail::AttentionDecode<kSize>{y, q, k, v, mask, parts, gpu.tickets(), p},
+  launch(gpu, detail::AttentionDecode<kSize, Scores>{y, q, k, v, cleared, parts, gpu.tickets(), p, scores},
          {static_cast<int>(rows), static_cast<int>(p.splits), 1});
 }
 

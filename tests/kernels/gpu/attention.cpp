@@ -1,6 +1,5 @@
 // Attention on a GPU against loops in double, for many queries and for few, in the emulator.
-#include <onnxc/gpu/attention.hpp>
-#include <onnxc/gpu/attention_decode.hpp>
+#include <onnxc/gpu/attention_any.hpp>
 
 #include "tests/kernels/gpu/product_cases.hpp"
 
@@ -10,12 +9,31 @@ using namespace onnxc::test;
 
 namespace {
 
-enum class Mask { None, Keys, Causal, CausalFlag, All };
+enum class Mask { None, Keys, Causal, CausalFlag, All, Where };
+
+/// Expressions of scores, as the compiler prints them.
+struct Add {
+  template <class L, class X0, class X1>
+  static ONNXC_BOTH auto apply(L, X0 x0, X1 x1) {
+    return x0 + x1;
+  }
+};
+/// where(x1, x2 * x0, -2)
+struct Choose {
+  template <class L, class X0, class X1, class X2>
+  static ONNXC_BOTH auto apply(L lanes, X0 x0, X1 x1, X2 x2) {
+    return x1 ? x2 * x0 : lanes(-2.0f);
+  }
+};
 
 /// q, k, v and y are [batch][row][head][size]; keys and values have fewer heads where these are shared.
 struct Case {
   AttentionParams p;
   std::vector<float> q, k, v, mask;
+  HeadSteps steps{0, 0, 0};            ///< of the mask
+  std::vector<unsigned char> chosen;   ///< [queries][keys]
+  std::vector<float> factors;          ///< [heads][queries]
+  std::vector<unsigned char> cleared;  ///< [batch][queries]
 
   Case(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size, Mask kind, int64_t shared = 1) {
     const int64_t key_heads = heads / shared;
@@ -37,17 +55,21 @@ struct Case {
     v = numbers<float>(count(keys, key_heads, value_size), 3);
     if (kind == Mask::Keys) {  // [batch][1][1][keys]
       mask = numbers<float>(static_cast<std::size_t>(batch * keys), 4);
-      p.mask = {keys, 0, 0};
+      steps = {keys, 0, 0};
     }
     if (kind == Mask::Causal) {  // [queries][keys], of which the first query sees no more than its own key
       for (int64_t i = 0; i < queries; ++i) {
         for (int64_t j = 0; j < keys; ++j) mask.push_back(j > i ? -INFINITY : 0.0f);
       }
-      p.mask = {0, 0, keys};
+      steps = {0, 0, keys};
     }
     if (kind == Mask::All) {
       mask = numbers<float>(static_cast<std::size_t>(batch * heads * queries * keys), 4);
-      p.mask = {heads * queries * keys, queries * keys, keys};
+      steps = {heads * queries * keys, queries * keys, keys};
+    }
+    if (kind == Mask::Where) {
+      for (int64_t i = 0; i < queries * keys; ++i) chosen.push_back(i % 3 != 0);
+      factors = numbers<float>(static_cast<std::size_t>(heads * queries), 4);
     }
     if (kind == Mask::CausalFlag) {
       p.causal = true;
@@ -55,21 +77,33 @@ struct Case {
     }
   }
 
+  /// call(queue, y, q, k, v, cleared, scores)
   template <class Call>
   std::vector<float> run(Call call) const {
-    const OnDevice<float> dq(q), dk(k), dv(v), dm(mask);
+    const OnDevice<float> dq(q), dk(k), dv(v), dm(mask), df(factors);
+    const OnDevice<unsigned char> dc(chosen), cleared_rows(cleared);
     const OnDevice<float> y(static_cast<std::size_t>(p.batch * p.heads * p.queries * p.value_size));
     const OnDevice<unsigned> words(std::vector<unsigned>(4096));
     Queue queue(nullptr, words.data());
-    call(queue, y.data(), dq.data(), dk.data(), dv.data(), mask.empty() ? nullptr : dm.data());
+    const auto as_bool = [](const OnDevice<unsigned char>& x) { return reinterpret_cast<const bool*>(x.data()); };
+    const auto with = [&](const auto& scores) {
+      call(queue, y.data(), dq.data(), dk.data(), dv.data(), cleared.empty() ? nullptr : as_bool(cleared_rows), scores);
+    };
+    if (!mask.empty()) {
+      with(Epilogue<Add, OfScores<float>>{{dm.data(), steps.batch, steps.head, steps.row}});
+    } else if (!chosen.empty()) {
+      with(Epilogue<Choose, OfScores<bool>, OfQueries<float>>{{as_bool(dc), 0, 0, p.keys}, {df.data(), 0, p.queries, 1}});
+    } else {
+      with(Epilogue<Keep>{});
+    }
     REQUIRE(!queue.result());
     CHECK(words.host() == std::vector<unsigned>(4096));
     return y.host();
   }
-  template <int kSize>
+  template <int kSize, int kParts = 1>
   std::vector<float> run() const {
-    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const float* m) {
-      attention<kSize>(queue, y, a, b, c, m, p);
+    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const bool* none, const auto& scores) {
+      attention<kSize, kParts>(queue, y, a, b, c, none, p, scores);
     });
   }
   template <int kSize>
@@ -77,8 +111,8 @@ struct Case {
     p.splits = splits;
     const OnDevice<float> parts(
         static_cast<std::size_t>(contract::gpu::attention_parts(p.batch * p.heads * p.queries, p.value_size, splits)));
-    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const float* m) {
-      attention_decode<kSize>(queue, y, a, b, c, m, parts.data(), p);
+    return run([&](Queue& queue, float* y, const float* a, const float* b, const float* c, const bool* none, const auto& scores) {
+      attention_decode<kSize>(queue, y, a, b, c, none, parts.data(), p, scores);
     });
   }
 
@@ -97,7 +131,9 @@ struct Case {
                      k[static_cast<std::size_t>(b * p.k.batch + h / p.shared_heads * p.k.head + j * p.k.row + c)];
             }
             dot *= p.scale;
-            if (!mask.empty()) dot += mask[static_cast<std::size_t>(b * p.mask.batch + h * p.mask.head + i * p.mask.row + j)];
+            if (!mask.empty()) dot += mask[static_cast<std::size_t>(b * steps.batch + h * steps.head + i * steps.row + j)];
+            if (!chosen.empty())
+              dot = chosen[static_cast<std::size_t>(i * p.keys + j)] ? dot * factors[static_cast<std::size_t>(h * p.queries + i)] : -2;
             s[static_cast<std::size_t>(j)] = dot;
             top = std::isnan(dot) || dot > top ? dot : top;
           }
@@ -110,7 +146,8 @@ struct Case {
             }
             double& to = y[static_cast<std::size_t>(b * p.y.batch + h * p.y.head + i * p.y.row + c)];
             to = p.keys > 0 ? sum / total : 0;
-            if (!p.nan_is_zero || !std::isnan(total)) continue;
+            const bool clears = !cleared.empty() && cleared[static_cast<std::size_t>(b * p.queries + i)];
+            if (!clears && (!p.nan_is_zero || !std::isnan(total))) continue;
             to = 0;
             for (int64_t j = 0; j < seen; ++j)
               to += 0.0 * v[static_cast<std::size_t>(b * p.v.batch + h / p.shared_heads * p.v.head + j * p.v.row + c)];
@@ -136,7 +173,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("attention on a GPU, of heads of every size") {
-  for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All}) {
+  for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All, Mask::Where}) {
     const Case a(2, 2, 70, 75, 32, 32, mask);
     a.check(a.run<32>());
     const Case b(1, 2, 65, 33, 64, 64, mask);
@@ -152,6 +189,25 @@ TEST_CASE("attention on a GPU, of heads of every size") {
     const Case c(1, 1, queries, keys, 32, 32, Mask::None);
     c.check(c.run<32>());
   }
+}
+
+TEST_CASE("warps of a GPU that share the keys of a query") {
+  for (const Mask mask : {Mask::None, Mask::CausalFlag, Mask::All, Mask::Where}) {
+    const Case a(2, 2, 40, 205, 32, 32, mask);
+    a.check(a.run<32, 2>());
+    a.check(a.run<32, 4>());
+    const Case b(1, 2, 65, 33, 64, 60, mask);
+    b.check(b.run<64, 2>());
+    b.check(b.run<64, 4>());
+    const Case c(1, 1, 17, 70, 96, 96, mask);
+    c.check(c.run<96, 2>());
+    c.check(c.run<96, 4>());
+    const Case d(1, 2, 3, 40, 128, 128, mask);
+    d.check(d.run<128, 2>());
+    d.check(d.run<128, 4>());
+  }
+  const Case none(1, 1, 5, 0, 32, 32, Mask::None);
+  none.check(none.run<32, 2>());
 }
 
 TEST_CASE("only what is not finite in attention on a GPU is computed anew") {
@@ -179,7 +235,7 @@ TEST_CASE("only what is not finite in attention on a GPU is computed anew") {
 
 TEST_CASE("attention of few queries on a GPU, whose keys blocks share") {
   for (const int64_t splits : {1, 2, 7}) {
-    for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All}) {
+    for (const Mask mask : {Mask::None, Mask::Keys, Mask::Causal, Mask::CausalFlag, Mask::All, Mask::Where}) {
       Case a(2, 3, 1, 200, 128, 128, mask);
       a.check(a.decode<128>(splits));
       Case b(1, 4, 3, 71, 64, 64, mask, 2);
@@ -192,16 +248,48 @@ TEST_CASE("attention of few queries on a GPU, whose keys blocks share") {
   }
 }
 
+TEST_CASE("queries whose probabilities all count as 0 on a GPU") {
+  Case c(2, 2, 20, 40, 32, 32, Mask::All);
+  c.cleared.assign(40, 0);
+  c.cleared[3] = c.cleared[20] = c.cleared[39] = 1;
+  c.p.cleared = {20, 0, 1};
+  c.v[(9 * 2 + 1) * 32 + 5] = INFINITY;  // of which 0 is no part
+  c.check(c.run<32>());
+  c.check(c.decode<32>(1));
+  c.check(c.decode<32>(3));
+}
+
+TEST_CASE("values of a GPU's attention need not fill whole accesses") {
+  Case c(1, 2, 9, 40, 32, 20, Mask::None);
+  c.p.value_size = 18;  // of rows of 20
+  c.p.y = {9 * 2 * 18, 18, 2 * 18};
+  c.check(c.run<32>());
+  c.check(c.decode<32>(2));
+}
+
+TEST_CASE("attention of as many queries as a run has on a GPU") {
+  const OnDevice<float> parts(
+      static_cast<std::size_t>(contract::gpu::attention_parts(contract::gpu::kFewRows, 64, contract::gpu::kMostSplits)));
+  for (const auto& [heads, queries] : std::array<std::array<int64_t, 2>, 5>{{{2, 1}, {32, 4}, {33, 4}, {2, 5}, {1, 70}}}) {
+    const Case c(1, heads, queries, 150, 64, 64, Mask::Keys);
+    c.check(c.run([&](Queue& queue, float* y, const float* a, const float* b, const float* v, const bool* none, const auto& scores) {
+      attention_any<64, 2>(queue, y, a, b, v, none, parts.data(), c.p, scores);
+    }));
+  }
+}
+
 TEST_CASE("the order of blocks and threads does not change attention on a GPU") {
   Case c(1, 2, 70, 75, 64, 64, Mask::All), few(2, 2, 1, 150, 64, 64, Mask::All);
-  std::vector<float> first, first_few;
+  std::vector<float> first, first_few, first_shared;
   for_orders([&] {
-    const auto y = c.run<64>(), z = few.decode<64>(3);
+    const auto y = c.run<64>(), z = few.decode<64>(3), shared = c.run<64, 4>();
     if (first.empty()) {
       first = y;
       first_few = z;
+      first_shared = shared;
     }
     REQUIRE(y == first);
+    REQUIRE(shared == first_shared);
     REQUIRE(z == first_few);
   });
 }
@@ -216,12 +304,15 @@ TEST_CASE("what is not finite in attention on a GPU is what f32 gives") {
   c.v[9 * 32 + 5] = INFINITY;
   c.k[11 * 32] = -INFINITY;
   c.check(c.run<32>());
+  c.check(c.run<32, 2>());
+  c.check(c.run<32, 4>());
   c.check(c.decode<32>(1));
   c.check(c.decode<32>(3));
   const auto wanted = c.expected();
   CHECK(std::count_if(wanted.begin(), wanted.end(), [](double x) { return std::isinf(x); }) > 0);
   c.p.nan_is_zero = true;
   c.check(c.run<32>());
+  c.check(c.run<32, 4>());
   c.check(c.decode<32>(1));
   c.check(c.decode<32>(3));
 }

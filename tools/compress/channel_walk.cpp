@@ -103,8 +103,7 @@ void ChannelWalk::keep_shared() {
   for (const CutTensor& cut : result_.cuts) {
     const std::vector<int>& readers = index_.readers(cut.tensor);
     const bool is_understood = std::ranges::all_of(readers, [&](int reader) { return places_[cut.tensor].contains(reader); });
-    if (!is_understood || index_.is_seen_outside(cut.tensor))
-      keep(cut.sets, fmt::format("'{}' has several readers", one_line(cut.tensor)));
+    if (!is_understood || index_.is_seen_outside(cut.tensor)) keep(cut.sets, fmt::format("'{}' has several readers", one_line(cut.tensor)));
   }
 }
 

@@ -63,6 +63,8 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
 units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O0
 
+at_o1() { ZOO_CXX="${ONNXC_CXX:-${CXX:-c++}}" ONNXC_CXX="$PWD/tests/zoo/at_o1.sh" "$@"; }  # what `onnxc run` builds otherwise with -O3
+
 all_networks() { ONNXC_ALL_NETWORKS=1 "$@"; }
 
 setup() { tools/setup.sh --test-deps --quiet; }
@@ -100,7 +102,7 @@ stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
-stage "whole networks" script tests/zoo/run.sh  # every other one on two threads and at -O1, the others at -O3; --all: each on one and on two, and all there are
+stage "whole networks" script tests/zoo/run.sh  # every other one on two threads, every fourth at -O3; --all: each on one and on two at -O3, and all there are
 # Most of these take one processor most of their time. The longest come first.
 beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
@@ -124,7 +126,7 @@ beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # a tenth of them; --all: each
-beside "units for GPUs in the emulator" script tests/gpu/units.sh
+beside "units for GPUs in the emulator" at_o1 script tests/gpu/units.sh
 beside "chains of nodes on the emulated GPU" script tests/gpu/chains.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "a detector on a GPU and a processor" script tests/gpu/detector.sh

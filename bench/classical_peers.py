@@ -4,7 +4,7 @@
   bench/classical_models.py models                                models that are trained here
   bench/classical_peers.py models/*/ --zoo ZOO --out results      with those of a zoo; table.md and results.json
   bench/classical_peers.py models/lightgbm_500 --rows 1,64
-  bench/classical_peers.py models/*/ --zoo ZOO --section docs/performance.md      writes the table into its section "Classical models"
+  bench/classical_peers.py models/*/ --zoo ZOO --section docs/measurements/2026-11-classical.md      writes the table into its section "Classical models"
   bench/compare.py before/results.json results/results.json
 
 A model is an .onnx file or a folder with model.onnx; rows come from the data set beside it. Engines run in one process and take turns in blocks of at least 20 ms. Every call has other
@@ -22,7 +22,7 @@ import environment
 
 OF_ZOO = ("lightgbm_clf", "xgboost_reg", "random_forest_clf", "gradient_boosting_reg", "svm_rbf", "logistic_pipeline", "random_forest_strings", "tfidf_text")
 HEADING = "## Classical models"
-INTRODUCTION = ("Forests, support vectors, neighbours and pipelines, on one thread, medians in microseconds a call. Every call has other rows than the one before. [Benchmarks](benchmarks.md#"
+INTRODUCTION = ("Forests, support vectors, neighbours and pipelines, on one thread, medians in microseconds a call. Every call has other rows than the one before. [Benchmarks](../benchmarks.md#"
                 "classical-models-benchclassical_peerspy) explains the columns; `bench/classical_peers.py --section` writes this section.")
 
 

@@ -4,7 +4,7 @@
   bench/quantised_models.py ZOO                                  all of them, on one thread
   bench/quantised_models.py ZOO --only 'resnet18|gemv'           those whose name contains this; --list prints the names
   bench/quantised_models.py ZOO --threads 1,2 --out results      also on two threads; table.md and results.json
-  bench/quantised_models.py ZOO --threads 1,2 --section docs/performance.md      writes the table into its section "Quantised networks"
+  bench/quantised_models.py ZOO --threads 1,2 --section docs/measurements/2026-11-quantised.md      writes the table into its section "Quantised networks"
   bench/compare.py before/results.json results/results.json
 
 ZOO has a folder with model.onnx and test_data_set_0 for each network. Engines run in one process and take turns in blocks of at least 20 ms. Results are compared with ONNX Runtime's
@@ -29,7 +29,7 @@ OF_ZOO = ("resnet18_qdq_int8", "resnet18_qoperator_int8", "mobilenet_v2_qdq_int8
           "lenet5_digits_qdq", "bert_mini_dynamic_int8", "mlp_matmul4bits", "fp16_resnet18", "bf16_mlp")
 HEADING = "## Quantised networks"
 INTRODUCTION = ("Medians in microseconds a call. The first ones were quantised by their makers; the name of the others says what ONNX Runtime's quantiser was told, and their weights are those of the zoo's float "
-                "networks. [Benchmarks](benchmarks.md#quantised-networks-benchquantised_modelspy) explains the names and the columns; `bench/quantised_models.py --section` writes this section.")
+                "networks. [Benchmarks](../benchmarks.md#quantised-networks-benchquantised_modelspy) explains the names and the columns; `bench/quantised_models.py --section` writes this section.")
 HERE = Path(__file__).resolve().parent
 
 

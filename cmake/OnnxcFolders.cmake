@@ -23,9 +23,9 @@ target_compile_definitions(onnxc_settings INTERFACE _GLIBCXX_ASSERTIONS)
 # Includes are written from the root of the source tree: #include "compiler/ir/graph.h". tests/includes checks their direction.
 target_include_directories(onnxc_settings INTERFACE ${PROJECT_SOURCE_DIR})
 
-# onnxc_library(NAME [GLOBS pattern…] [EXCLUDE regex] [LINKS library…]): a static library, or only its links while it has no sources.
+# onnxc_library(NAME [GLOBS pattern…] [EXCLUDE regex] [LINKS library…] [PRECOMPILE header…]): a static library, or only its links while it has no sources.
 function(onnxc_library name)
-  cmake_parse_arguments(ARG "" "EXCLUDE" "GLOBS;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXCLUDE" "GLOBS;LINKS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_GLOBS})
   if(ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
@@ -33,7 +33,8 @@ function(onnxc_library name)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC onnxc_settings ${ARG_LINKS})
-    onnxc_precompile(${name})
+    onnxc_precompile(${name} MORE ${ARG_PRECOMPILE})
+    onnxc_compile_together(${name})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE onnxc_settings ${ARG_LINKS})
@@ -52,6 +53,15 @@ function(onnxc_precompile name)
   endif()
 endfunction()
 
+# onnxc_compile_together(TARGET): compiles ONNXC_FILES_TOGETHER neighbouring files as one, which takes the compiler half of the time: to read headers and to
+# instantiate templates is most of a small file. So a name in an anonymous namespace differs from those in files beside it. The preset `dev` and tests/tidy
+# read each file alone.
+function(onnxc_compile_together name)
+  if(ONNXC_FILES_TOGETHER GREATER 1)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ONNXC_FILES_TOGETHER})
+  endif()
+endfunction()
+
 # onnxc_tool(NAME [LINKS library…]): the executable of tools/NAME.cpp or tools/NAME/*.cpp, when there is one.
 function(onnxc_tool name)
   cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
@@ -62,6 +72,7 @@ function(onnxc_tool name)
     target_link_libraries(${name} PRIVATE onnxc_settings ${ARG_LINKS})
     if(NOT name STREQUAL kernel_bench)  # its files include kernels and little else
       onnxc_precompile(${name} MORE <filesystem> <nlohmann/json.hpp>)
+      onnxc_compile_together(${name})
     endif()
   endif()
 endfunction()

@@ -14,9 +14,9 @@ namespace {
 #include "compiler/frontend/contrib_schemas.inc"
 
 /// Reads the table of contrib_schemas.inc. A malformed row is our own mistake.
-class Reader {
+class SchemaReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit SchemaReader(std::string_view text) : rest_(text) {}
 
   std::map<std::pair<std::string, std::string>, ContribSchema> read() {
     std::map<std::pair<std::string, std::string>, ContribSchema> schemas;
@@ -135,7 +135,7 @@ class Reader {
 }  // namespace
 
 const ContribSchema* find_contrib_schema(const std::string& domain, const std::string& op) {
-  static const auto schemas = Reader(kContribSchemas).read();
+  static const auto schemas = SchemaReader(kContribSchemas).read();
   const auto found = schemas.find({domain, op});
   return found == schemas.end() ? nullptr : &found->second;
 }

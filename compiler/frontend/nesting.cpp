@@ -39,9 +39,9 @@ struct Message {
 };
 
 /// Reads protobuf's wire format. Its results are empty where the bytes end too early.
-class Reader {
+class MessageReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::size_t at() const { return at_; }
   bool skip(uint64_t count) {
     if (count > bytes_.size() - at_) return false;
@@ -77,7 +77,7 @@ Diagnostic describe(const std::vector<Message>& open) {
 
 std::optional<Diagnostic> find_deep_nesting(std::span<const std::byte> model, std::size_t most) {
   enum { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-  Reader in(model);
+  MessageReader in(model);
   std::vector<Message> open{{Kind::Model, model.size()}};
   while (!open.empty()) {
     if (open.size() > most) return describe(open);

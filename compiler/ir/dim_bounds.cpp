@@ -155,7 +155,8 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
       if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0)
         // Half of an unbounded value is unbounded, although half of its largest number is smaller.
         return args[0].first && args[0].second ? otherwise : Range{};
-      Dim (*const div)(Dim, Dim) = d.kind() == Kind::FloorDiv ? onnxc::floor_div : onnxc::ceil_div;
+      using Division = Dim (*)(Dim, Dim);
+      const Division div = d.kind() == Kind::FloorDiv ? Division{floor_div} : Division{ceil_div};
       return {both(args[0].first, args[1].second, div), both(args[0].second, args[1].first, div)};
     }
     case Kind::Mod: return {Dim(0), args[1].second ? Bound(*args[1].second - 1) : finite(d.max_value())};

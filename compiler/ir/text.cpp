@@ -24,7 +24,7 @@
 namespace onnxc {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -47,7 +47,7 @@ bool is_word(std::string_view text) {
          text != "const" && text != "graph" && text != "captures" && text != "binds";
 }
 
-std::string word(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
+std::string word(std::string_view text) { return is_word(text) ? std::string(text) : in_quotes(text); }
 
 std::string number(float value) {
   std::string text = fmt::format("{}", value);
@@ -57,7 +57,7 @@ std::string number(float value) {
 std::string constant_text(const TensorData& t) {
   if (t.type == ElementType::String) {
     std::string list;
-    for (const auto& s : t.strings) list += (list.empty() ? "" : ", ") + quoted(s);
+    for (const auto& s : t.strings) list += (list.empty() ? "" : ", ") + in_quotes(s);
     return "[" + list + "]";
   }
   constexpr int64_t kReadable = 64;
@@ -92,11 +92,11 @@ std::string attribute_text(const Attribute& attribute) {
   };
   if (const auto* i = std::get_if<int64_t>(&attribute)) return std::to_string(*i);
   if (const auto* f = std::get_if<float>(&attribute)) return number(*f);
-  if (const auto* s = std::get_if<std::string>(&attribute)) return quoted(*s);
+  if (const auto* s = std::get_if<std::string>(&attribute)) return in_quotes(*s);
   if (const auto* l = std::get_if<std::vector<int64_t>>(&attribute)) return list(*l, [](int64_t v) { return std::to_string(v); });
   if (const auto* m = std::get_if<std::vector<float>>(&attribute)) return "f" + list(*m, [](float v) { return number(v); });
   if (const auto* n = std::get_if<std::vector<std::string>>(&attribute))
-    return "s" + list(*n, [](const std::string& v) { return quoted(v); });
+    return "s" + list(*n, [](const std::string& v) { return in_quotes(v); });
   if (const auto* c = std::get_if<Constant>(&attribute))
     return fmt::format("tensor {}{} {}", name((*c)->type), text(to_extents((*c)->shape)), constant_text(**c));
   return "type " + std::get<Type>(attribute).text();
@@ -114,7 +114,7 @@ void print(const Graph& graph, int indent, std::string& out) {
     }
     return "(" + all + ")";
   };
-  out += fmt::format("graph {} {} -> {}", quoted(graph.name), list(graph.inputs, true), list(graph.outputs, false));
+  out += fmt::format("graph {} {} -> {}", in_quotes(graph.name), list(graph.inputs, true), list(graph.outputs, false));
   for (const State& state : graph.states)
     out += fmt::format("{}{} -> {}", &state == &graph.states.front() ? " states (" : ", ",
                        word(graph[graph.inputs[static_cast<std::size_t>(state.past)]].name),
@@ -144,7 +144,7 @@ void print(const Graph& graph, int indent, std::string& out) {
     }
     if (!node.binds.empty()) {
       std::string all;
-      for (const std::string& symbol : node.binds) all += (all.empty() ? "" : ", ") + quoted(symbol);
+      for (const std::string& symbol : node.binds) all += (all.empty() ? "" : ", ") + in_quotes(symbol);
       out += " binds [" + all + "]";
     }
     if (!node.captures.empty()) out += " captures " + list(node.captures, false);
@@ -153,7 +153,7 @@ void print(const Graph& graph, int indent, std::string& out) {
       print(*region, indent + 2, out);
       out.pop_back();
     }
-    out += fmt::format("  # {}\n", quoted(node.name));
+    out += fmt::format("  # {}\n", in_quotes(node.name));
   }
   out += space + "}\n";
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// Sizes that are tried for extents: small ones, where one extent may be 1 and the other more, and others with
 /// various remainders by small numbers.
-constexpr int64_t kTried[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 64, 100};
+constexpr int64_t kTriedSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 64, 100};
 constexpr int kMostTried = 4096;
 
 /// Whether the caller's sizes can make a 1 and b more than 1. This is tried, not proved: if it is not found, a run
@@ -25,11 +25,11 @@ bool found_apart(Dim a, Dim b) {
   for (int i = 0; i < kMostTried; ++i) {
     int64_t number = i;  // the index of a combination; with many symbols, sizes are drawn at random
     for (const auto& [name, symbol] : symbols) {
-      constexpr auto kSizes = static_cast<int64_t>(std::size(kTried));
+      constexpr auto kSizes = static_cast<int64_t>(std::size(kTriedSizes));
       state = state * 6364136223846793005u + 1442695040888963407u;
       const int64_t pick = symbols.size() <= 3 ? number % kSizes : static_cast<int64_t>((state >> 33) % static_cast<uint64_t>(kSizes));
       number /= kSizes;
-      sizes[name] = std::clamp(kTried[pick], symbol.min_value(), symbol.max_value());
+      sizes[name] = std::clamp(kTriedSizes[pick], symbol.min_value(), symbol.max_value());
     }
     if (a.evaluate(sizes) == 1 && b.evaluate(sizes) > 1) return true;
     if (symbols.size() <= 3 && number > 0) return false;  // all combinations were tried

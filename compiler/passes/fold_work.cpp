@@ -8,16 +8,16 @@
 namespace onnxc {
 namespace {
 
-using Shape = std::vector<int64_t>;
+using GivenShape = std::vector<int64_t>;
 
-double count(const Shape& shape) {
+double count(const GivenShape& shape) {
   double n = 1;
   for (int64_t d : shape) n *= static_cast<double>(d);
   return n;
 }
 
 /// The product of all labels' extents. An ellipsis counts as one label.
-double einsum_loops(const std::string& equation, const std::vector<Shape>& in) {
+double einsum_loops(const std::string& equation, const std::vector<GivenShape>& in) {
   std::map<char, double> extents;
   std::size_t term = 0, axis = 0;
   for (std::size_t i = 0; i < equation.size() && term < in.size(); ++i) {
@@ -40,10 +40,10 @@ double einsum_loops(const std::string& equation, const std::vector<Shape>& in) {
 }  // namespace
 
 double evaluation_work(const Graph& graph, const Node& node, const std::vector<Constant>& inputs) {
-  std::vector<Shape> in;
+  std::vector<GivenShape> in;
   double moved = 0, written = 0;
   for (const Constant& c : inputs) {
-    in.push_back(c ? c->shape : Shape());
+    in.push_back(c ? c->shape : GivenShape());
     moved += c ? count(in.back()) : 0;
   }
   for (ValueId v : node.outputs) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostFactors = 4;
 
 /// Columns of `source`, each the product of as many of them as there are lists: factors[f][c] is factor f of column c.
-struct Columns {
+struct JoinedColumns {
   ValueId source = kAbsent;
   std::vector<std::vector<int64_t>> factors;
 };
@@ -50,15 +50,15 @@ class Joiner {
     return d < 0 ? nullptr : &graph_.nodes[static_cast<std::size_t>(d)];
   }
 
-  std::optional<Columns> picked(ValueId v, int64_t axis) const {
+  std::optional<JoinedColumns> picked(ValueId v, int64_t axis) const {
     const Node* node = producer(v);
     if (node == nullptr || !node->is("Gather") || gather_axis(*node, graph_[node->inputs[0]].type.rank()) != axis) return std::nullopt;
     const TensorData* indices = graph_.constant(node->inputs[1]);
     if (indices == nullptr || indices->shape.size() != 1) return std::nullopt;
-    return Columns{node->inputs[0], {to_integers(*indices)}};
+    return JoinedColumns{node->inputs[0], {to_integers(*indices)}};
   }
 
-  std::optional<Columns> columns_of(ValueId v, int64_t axis) const {
+  std::optional<JoinedColumns> columns_of(ValueId v, int64_t axis) const {
     const Node* node = producer(v);
     if (node == nullptr) return std::nullopt;
     if (!node->is("ReduceProd")) return picked(v, axis);
@@ -71,12 +71,12 @@ class Joiner {
       return std::nullopt;
     const auto columns = picked(node->inputs[0], axis);
     if (!columns || columns->factors[0].empty() || columns->factors[0].size() > kMostFactors) return std::nullopt;
-    Columns product{columns->source, {}};
+    JoinedColumns product{columns->source, {}};
     for (int64_t index : columns->factors[0]) product.factors.push_back({index});
     return product;
   }
 
-  ValueId build(GraphBuilder& b, const Columns& columns, int64_t axis) const {
+  ValueId build(GraphBuilder& b, const JoinedColumns& columns, int64_t axis) const {
     ValueId product = kAbsent;
     for (const auto& factor : columns.factors) {
       const Dim extent = b.extents(columns.source)[static_cast<std::size_t>(axis)];

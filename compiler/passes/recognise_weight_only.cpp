@@ -20,7 +20,7 @@ namespace onnxc {
 namespace {
 
 /// The weights of a product, [k, n], as DequantizeLinear has them.
-struct Weights {
+struct PackedWeights {
   const TensorData *q, *scale, *zero;  ///< zero: may be null
   int64_t k, n, block;                 ///< block: 0 if a scale applies to a whole column, or to all weights
   bool transposed;                     ///< q, and blocked scales and zero points, are [n, k]
@@ -63,7 +63,7 @@ class Recogniser {
     return source != nullptr && source->op == "DequantizeLinear";
   }
 
-  Attempt<Weights> weights_of(const Node& node) const {
+  Attempt<PackedWeights> weights_of(const Node& node) const {
     const Type& a = graph_[node.inputs[0]].type;
     if (a.element != ElementType::F32 || a.rank() == 0 || was_quantised(node.inputs[0])) return std::nullopt;
     bool transposed = node.is("Gemm") && node.integer("transB", 0) != 0;
@@ -74,13 +74,13 @@ class Recogniser {
       source = producer(source->inputs[0]);
     }
     if (source == nullptr || source->op != "DequantizeLinear") return std::nullopt;
-    Weights w{graph_.constant(source->inputs[0]),
-              graph_.constant(source->inputs[1]),
-              nullptr,
-              0,
-              0,
-              source->integer("block_size", 0),
-              transposed};
+    PackedWeights w{graph_.constant(source->inputs[0]),
+                    graph_.constant(source->inputs[1]),
+                    nullptr,
+                    0,
+                    0,
+                    source->integer("block_size", 0),
+                    transposed};
     if (w.q == nullptr) return Refusal{"its weights are not constant"};
     if (w.scale == nullptr) return Refusal{"the scale of its weights is known only to a run"};
     if (source->has_input(2) && (w.zero = graph_.constant(source->input(2))) == nullptr)
@@ -122,7 +122,7 @@ class Recogniser {
     return graph_.add_constant(name, std::make_shared<const TensorData>(TensorData{type, std::move(shape), std::move(bytes), {}}));
   }
 
-  void rewrite(Node& node, const Weights& w) {
+  void rewrite(Node& node, const PackedWeights& w) {
     const int64_t bits = w.bits(), offset = is_signed(w.q->type) ? 1 << (bits - 1) : 0, middle = 1 << (bits - 1);
     const int64_t whole = std::max<int64_t>(16, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(w.k))));
     const int64_t block = w.block != 0 ? w.block : std::min(kRepeated, whole), blocks = (w.k + block - 1) / block, per_byte = 8 / bits;

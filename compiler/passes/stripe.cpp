@@ -26,12 +26,12 @@ namespace onnxc {
 namespace {
 
 /// The nodes `first` to `last`, computed by `count` stripes.
-struct Run {
+struct StripedRun {
   std::size_t first, last;
   int64_t count;
   int64_t peak = 0;  ///< bytes that are live while it runs
   double extra = 0;  ///< work in addition to that of the nodes without stripes
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const StripedRun&, const StripedRun&) = default;
 };
 
 bool joins_rows(const Graph& graph, const Node& node) {
@@ -58,9 +58,9 @@ OrderProblem problem_of(const Graph& graph) {
   return problem;
 }
 
-class Search {
+class StripeSearch {
  public:
-  explicit Search(const Graph& graph) : graph_(graph), problem_(problem_of(graph)), definition_(definitions(graph)) {
+  explicit StripeSearch(const Graph& graph) : graph_(graph), problem_(problem_of(graph)), definition_(definitions(graph)) {
     const std::size_t n = graph.nodes.size();
     std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);
@@ -84,15 +84,15 @@ class Search {
 
   /// Runs that do not overlap, with the lowest peak over them and all nodes outside, if the work may grow by at most
   /// the share `most_extra`.
-  std::vector<Run> find(double most_extra) const {
+  std::vector<StripedRun> find(double most_extra) const {
     if (heights_.empty()) return {};
     std::vector<int64_t> peaks;
     const int64_t highest = std::ranges::max(heights_);
-    for (const Run& run : candidates_) peaks.push_back(run.peak);
+    for (const StripedRun& run : candidates_) peaks.push_back(run.peak);
     for (int64_t height : heights_) peaks.push_back(height);
     std::erase_if(peaks, [&](int64_t peak) { return peak >= highest; });
     std::ranges::sort(peaks);
-    std::vector<Run> best;
+    std::vector<StripedRun> best;
     // The lowest possible peak is among peaks[low, high).
     std::size_t low = 0, high = peaks.size();
     while (low < high) {
@@ -109,7 +109,7 @@ class Search {
 
   /// The rows that stripe `s` needs of the values inside the run and of those that the run reads. Empty if a stripe
   /// would read no row of an image.
-  std::optional<std::map<ValueId, Rows>> demands(const Run& run, int64_t s) const {
+  std::optional<std::map<ValueId, Rows>> demands(const StripedRun& run, int64_t s) const {
     std::map<ValueId, Rows> rows;
     const auto demand = [&](ValueId v, Rows r) {
       const auto [it, fresh] = rows.emplace(v, r);
@@ -135,7 +135,7 @@ class Search {
   }
 
   /// The values that the run computes for nodes after it.
-  std::vector<ValueId> results(const Run& run) const {
+  std::vector<ValueId> results(const StripedRun& run) const {
     std::vector<ValueId> list;
     for (std::size_t k = run.first; k <= run.last; ++k) {
       for (ValueId v : graph_.nodes[k].outputs) {
@@ -146,7 +146,9 @@ class Search {
   }
 
   /// The rows of a result that stripe `s` contributes.
-  Rows own_rows(ValueId v, const Run& run, int64_t s) const { return {rows_of(v) * s / run.count, rows_of(v) * (s + 1) / run.count}; }
+  Rows own_rows(ValueId v, const StripedRun& run, int64_t s) const {
+    return {rows_of(v) * s / run.count, rows_of(v) * (s + 1) / run.count};
+  }
 
  private:
   static constexpr double kCallWork = 2e4;  // the cost of starting a kernel, in multiply-adds
@@ -155,17 +157,17 @@ class Search {
 
   int64_t row_bytes(ValueId v) const { return row_elements(graph_[v].type) * held_bits(graph_[v].type.element) / 8; }
 
-  std::vector<Run> find_candidates() const {
+  std::vector<StripedRun> find_candidates() const {
     constexpr std::size_t kMostCandidates = 30'000, kLongest = 40;
     constexpr int64_t kCounts[] = {2, 3, 4, 6, 8, 12, 16};
     const std::size_t longest = std::clamp<std::size_t>(kMostCandidates / (std::size(kCounts) * graph_.nodes.size()), 2, kLongest);
-    std::vector<Run> runs;
+    std::vector<StripedRun> runs;
     for (std::size_t first = 0; first < graph_.nodes.size(); ++first) {
       int64_t highest = 0;
       for (std::size_t last = first; last < graph_.nodes.size() && last < first + longest && works_[last]; ++last) {
         highest = std::max(highest, heights_[last]);
         for (int64_t count : kCounts) {
-          Run run{first, last, count};
+          StripedRun run{first, last, count};
           if (measure(run) && run.peak < highest) runs.push_back(run);
         }
       }
@@ -174,7 +176,7 @@ class Search {
   }
 
   /// Fills in what the run costs. Returns false if it is impossible.
-  bool measure(Run& run) const {
+  bool measure(StripedRun& run) const {
     const std::vector<ValueId> made = results(run);
     int64_t around = carried_[run.first];
     for (ValueId v : made) {
@@ -194,7 +196,7 @@ class Search {
   }
 
   /// The largest number of bytes of a stripe that are live at once, without rows that lie inside whole values.
-  int64_t stripe_peak(const Run& run, int64_t s, const std::map<ValueId, Rows>& rows) const {
+  int64_t stripe_peak(const StripedRun& run, int64_t s, const std::map<ValueId, Rows>& rows) const {
     const auto is_inside = [&](ValueId v) { return definition_[v] >= static_cast<int>(run.first); };
     const auto bytes = [&](ValueId v) -> int64_t {
       if (!rows.contains(v)) return 0;
@@ -222,12 +224,12 @@ class Search {
   }
 
   bool reads(std::size_t k, ValueId v) const { return std::ranges::find(problem_.nodes[k].reads, v) != problem_.nodes[k].reads.end(); }
-  std::size_t first_reader(ValueId v, const Run& run) const {
+  std::size_t first_reader(ValueId v, const StripedRun& run) const {
     std::size_t k = run.first;
     while (k < run.last && !reads(k, v)) ++k;
     return k;
   }
-  std::size_t last_reader(ValueId v, const Run& run) const {
+  std::size_t last_reader(ValueId v, const StripedRun& run) const {
     std::size_t k = run.last;
     while (k > run.first && !reads(k, v)) --k;
     return k;
@@ -235,10 +237,10 @@ class Search {
 
   /// The candidates with the least extra work such that they, and all nodes outside them, take at most `peak` bytes.
   /// Empty if their extra work exceeds `most`.
-  std::optional<std::vector<Run>> cover_below(int64_t peak, double most) const {
+  std::optional<std::vector<StripedRun>> cover_below(int64_t peak, double most) const {
     const std::size_t n = graph_.nodes.size();
     std::vector<double> extra(n + 1, std::numeric_limits<double>::infinity());
-    std::vector<const Run*> by(n + 1);
+    std::vector<const StripedRun*> by(n + 1);
     extra[0] = 0;
     std::size_t next = 0;  // candidates are in the order of their first nodes
     for (std::size_t k = 0; k < n; ++k) {
@@ -247,14 +249,14 @@ class Search {
         by[k + 1] = nullptr;
       }
       for (; next < candidates_.size() && candidates_[next].first == k; ++next) {
-        const Run& run = candidates_[next];
+        const StripedRun& run = candidates_[next];
         if (run.peak > peak || extra[k] + run.extra >= extra[run.last + 1]) continue;
         extra[run.last + 1] = extra[k] + run.extra;
         by[run.last + 1] = &run;
       }
     }
     if (extra[n] > most) return std::nullopt;
-    std::vector<Run> chosen;
+    std::vector<StripedRun> chosen;
     for (std::size_t k = n; k > 0; k = by[k] != nullptr ? by[k]->first : k - 1) {
       if (by[k] != nullptr) chosen.push_back(*by[k]);
     }
@@ -271,15 +273,15 @@ class Search {
   std::vector<double> row_work_;
   double work_ = 0;
   // All runs that take fewer bytes than their nodes without stripes, in the order of their first nodes.
-  std::vector<Run> candidates_;
+  std::vector<StripedRun> candidates_;
 };
 
 /// Rewrites one run.
 class Striper {
  public:
-  Striper(const Graph& graph, const Search& search, Graph& result) : graph_(graph), search_(search), result_(result) {}
+  Striper(const Graph& graph, const StripeSearch& search, Graph& result) : graph_(graph), search_(search), result_(result) {}
 
-  void write(const Run& run) {
+  void write(const StripedRun& run) {
     std::map<ValueId, std::vector<ValueId>> parts;
     for (int64_t s = 0; s < run.count; ++s) {
       rows_ = *search_.demands(run, s);
@@ -345,13 +347,13 @@ class Striper {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   const Graph& graph_;
-  const Search& search_;
+  const StripeSearch& search_;
   Graph& result_;
   std::map<ValueId, Rows> rows_;  // that the current stripe needs
   std::map<Key, ValueId> here_;   // those that exist already
 };
 
-Graph with_stripes(const Graph& graph, const Search& search, const std::vector<Run>& runs) {
+Graph with_stripes(const Graph& graph, const StripeSearch& search, const std::vector<StripedRun>& runs) {
   Graph result = graph;
   result.nodes.clear();
   const auto keep = [&](std::size_t first, std::size_t end) {
@@ -360,7 +362,7 @@ Graph with_stripes(const Graph& graph, const Search& search, const std::vector<R
   };
   Striper striper(graph, search, result);
   std::size_t next = 0;
-  for (const Run& run : runs) {
+  for (const StripedRun& run : runs) {
     keep(next, run.first);
     striper.write(run);
     next = run.last + 1;
@@ -374,11 +376,11 @@ Graph with_stripes(const Graph& graph, const Search& search, const std::vector<R
 std::vector<Graph> stripe(const Graph& graph, std::span<const double> most_extra) {
   constexpr std::size_t kMostNodes = 4000;
   if (graph.nodes.empty() || binds_extents(graph) || graph.nodes.size() > kMostNodes) return {};
-  const Search search(graph);
+  const StripeSearch search(graph);
   std::vector<Graph> results;
-  std::vector<Run> last;
+  std::vector<StripedRun> last;
   for (const double most : most_extra) {
-    std::vector<Run> runs = search.find(most);
+    std::vector<StripedRun> runs = search.find(most);
     if (runs == last) continue;
     results.push_back(with_stripes(graph, search, runs));
     last = std::move(runs);

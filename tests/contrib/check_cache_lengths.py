@@ -7,7 +7,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 
-from harness import check_model, main, numbers
+from harness import check_model, numbers
 
 HEADS, GROUPS, SIZE = 4, 2, 16
 angle = np.arange(32)[:, None] * (1 / 100 ** (np.arange(SIZE // 2) / (SIZE // 2)))[None]
@@ -95,6 +95,3 @@ for op in ("Attention", "MultiHeadAttention"):
     with_past("prompt", op, 4, 0)
     with_past("token", op, 1, 5)
     with_past("several tokens", op, 3, 5)
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from onnx import TensorProto as T
 from onnx import defs, helper
 from onnx.reference import ReferenceEvaluator
 
-from harness import Check, main
+from harness import Check
 
 D = np.float64
 rng = np.random.default_rng(64)
@@ -242,6 +242,3 @@ Normalizer SVMClassifier SVMRegressor Scaler TreeEnsemble TreeEnsembleClassifier
 takes_f64 = {s.name for s in defs.get_all_schemas() if s.domain != "ai.onnx.preview" and any("tensor(double)" in p.types for p in [*s.inputs, *s.outputs])}
 takes_f64 -= {"Range"}  # tests/contrib/check_run_time.py
 assert not (missing := takes_f64 - COVERED - {*MOVED, *ELSEWHERE}), f"no row for {sorted(missing)}"
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,7 @@ import os
 
 import numpy as np
 
-from harness import check, main, numbers
+from harness import check, numbers
 
 os.environ["ORT_QMOE_CPU_QNBIT_GEMM"] = "fp32"  # its default rounds activations to 8 bits where weights have 8
 # By default, products with weights of few bits round their activations to 16 bits, which these tolerances do not allow for.
@@ -84,6 +84,3 @@ inputs = [x40, router[:3], w1, s1, None, w2, s2, None, None, None, None, z1, z2]
 check("QMoE widths of their own", "QMoE", inputs, dict(k=2, fc1_expert_weight_bits=8), constants={2, 3, 5, 6, 11, 12},
       expect=[mixture(x40, routed(router[:3], 2), lambda g, _: np.maximum(g, 0), v1, np.zeros((E, 24)), v2, np.zeros((E, 40)))], **MS)
 check("QMoE fp4", "QMoE", inputs[:7], dict(k=2, quant_type="fp4"), refused="quant_type is 'fp4'", **MS)
-
-if __name__ == "__main__":
-    main()

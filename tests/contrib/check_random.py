@@ -2,7 +2,7 @@
 import numpy as np
 from onnx import TensorProto as T
 
-from harness import check, main, numbers
+from harness import check, numbers
 
 flag = lambda v: np.array(v, np.bool_)
 ratio = lambda v, t=np.float32: np.array(v, t)
@@ -68,6 +68,3 @@ def samples(y):
 check("Multinomial", "Multinomial", [logits], dict(sample_size=3000), out_types={0: T.INT32}, verify=samples)
 check("Multinomial i64", "Multinomial", [logits.astype(np.float64)], dict(sample_size=3000, dtype=T.INT64, seed=2.0), constants={0}, out_types={0: T.INT64}, verify=samples)
 check("RandomUniform of i32", "RandomUniform", [], dict(shape=[2], dtype=T.INT32), refused="not f16, bf16, f32 or f64", out_types={0: T.INT32})
-
-if __name__ == "__main__":
-    main()

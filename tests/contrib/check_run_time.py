@@ -3,7 +3,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper
 
-from harness import check_model, main, numbers
+from harness import check_model, numbers
 
 node, tensor = helper.make_node, helper.make_tensor_value_info
 kind = lambda x: helper.np_dtype_to_tensor_dtype(np.asarray(x).dtype)
@@ -76,6 +76,3 @@ model("Optional of a sequence", [*grown, node("Optional", ["s"], ["o"]), node("O
 
 model("SequenceAt, the result's rank is stated", [node("SequenceAt", ["s", "i"], ["y0"])], {"s": [a, b[:1]], **at}, [b[:1]], stated=["n", 3])
 model("ConcatFromSequence, the result's rank is stated", [node("ConcatFromSequence", ["s"], ["y0"], axis=0)], {"s": [a, b[:1]]}, [np.concatenate([a, b[:1]])], stated=["n", "m"])
-
-if __name__ == "__main__":
-    main()

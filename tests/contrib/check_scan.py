@@ -3,7 +3,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper
 
-from harness import check_model, main, numbers
+from harness import check_model, numbers
 
 info, node = helper.make_tensor_value_info, helper.make_node
 
@@ -23,6 +23,3 @@ def scan(name, lengths, directions, dtype=np.float32):
 for directions in ([0, 0], [0, 1], [1, 1]):
     scan(f"Scan 8 lengths {directions}", [5, 2, 1], directions)
     scan(f"Scan 8 lengths {directions} integers", [3, 4], directions, np.int64)
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 
-from harness import Check, check, check_model, main, numbers
+from harness import Check, check, check_model, numbers
 
 MS = dict(domain="com.microsoft")
 i32, i64 = lambda *v: np.array(v, np.int32), lambda *v: np.array(v, np.int64)
@@ -127,6 +127,3 @@ for name, keys in (("strings", strings), ("i32", i32(0, 1, -1, 123456789, -(2**3
 text = Check("MurmurHash3 of 8 characters", "MurmurHash3", [np.array(["onnx2cpp", "hash map"], object)], out_types={0: T.UINT32}, **MS)
 for kind in (np.int64, np.uint64, np.float64):
     check(f"MurmurHash3 {kind.__name__}", "MurmurHash3", [np.frombuffer(b"onnx2cpphash map", kind)], expect=text.expected(text.model()), **MS)
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from harness import check, check_model, main, numbers
+from harness import check, check_model, numbers
 
 TRAINING = "ai.onnx.preview.training"
 node = helper.make_node
@@ -125,6 +125,3 @@ now, spread = x.mean(0), x.var(0)
 moved = [many[2] * 0.9 + now * 0.1, many[3] * 0.9 + spread * 0.1]
 check("BatchNormalization 7 in training, not spatial", "BatchNormalization", [x, *many], spatial, opset=7, outputs=5,
       expect=[many[0] * (x - now) / np.sqrt(spread + 1e-5) + many[1], *moved, now, spread])
-
-if __name__ == "__main__":
-    main()

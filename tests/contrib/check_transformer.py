@@ -4,7 +4,7 @@ import math
 import numpy as np
 from onnx import TensorProto as T
 
-from harness import check, main, numbers
+from harness import check, numbers
 
 MS = dict(domain="com.microsoft")
 erf = np.vectorize(math.erf)
@@ -156,6 +156,3 @@ for extra in ({}, dict(activation_alpha=1.702, activation_beta=1.0), dict(swiglu
     check(f"MoE swiglu {extra}", "MoE", [tokens.reshape(1, 5, 8), router, numbers(E, 2 * I, 8, seed=1), numbers(E, 2 * I, seed=2), w2, b2],
           dict(k=2, normalize_routing_weights=1, activation_type="swiglu", swiglu_fusion=1, **extra), **MS)
 check("MoE without biases", "MoE", [tokens, router, numbers(E, I, 8, seed=1), None, w2], dict(k=2), **MS)
-
-if __name__ == "__main__":
-    main()

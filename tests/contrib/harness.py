@@ -140,7 +140,3 @@ def run_all(checks):
             print(f"FAILED {each.name}: {fault[:400]}", flush=True)
     print(f"{len(checks) - failed} of {len(checks)} passed")
     return 1 if failed else 0
-
-
-def main():
-    sys.exit(run_all([c for c in CHECKS if len(sys.argv) < 2 or re.search(sys.argv[1], c.name)]))

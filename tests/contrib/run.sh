@@ -3,7 +3,7 @@
 #
 # Many units are built in one, with -O0 (tests/units.py). With ONNXC_UNITS_LEVEL=-O3, as units are built for use, the compiler takes three times as long.
 #
-#   tests/contrib/run.sh [BUILD_FOLDER [REGEX]]
+#   tests/contrib/run.sh [BUILD_FOLDER [REGEX]]      REGEX: those of which the name or an operator matches, in any case
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh

@@ -14,7 +14,7 @@
 namespace onnxc {
 namespace {
 
-std::vector<onnxc_string> views(const std::vector<std::string>& strings) {
+std::vector<onnxc_string> views_of_texts(const std::vector<std::string>& strings) {
   std::vector<onnxc_string> result;
   for (const std::string& s : strings) result.push_back({s.data(), s.size()});
   return result;
@@ -38,7 +38,7 @@ TEST_CASE("words are counted as by StringNormalizer, Tokenizer, LabelEncoder and
                                         "\xff", "\xe6\xbc", " ", ",",  "  "};
   const std::vector<std::string> words{"a", "ab", "abc", "\xc3\xa9", "k", "\xff", "B"};
   const KeyTable table = key_table(*string_constant(words, {std::ssize(words)}));
-  const std::vector<onnxc_string> keys = views(table.keys.strings);
+  const std::vector<onnxc_string> keys = views_of_texts(table.keys.strings);
   const scalar::KeyTable<onnxc_string> view{keys.data(), table.first.data(), table.bits};
   // All single words, and some pairs: columns 0 to 6 and 7 to 10.
   const std::vector<int64_t> tree_keys{0, 0, 1, 2, 3, 4, 5, 6, 0, 1, 4, 2}, begin{1, 8, 10, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12},
@@ -54,7 +54,7 @@ TEST_CASE("words are counted as by StringNormalizer, Tokenizer, LabelEncoder and
         for (auto length = random() % 15; length > 0; --length) text += pieces[random() % pieces.size()];
       }
       const auto rows = std::ssize(texts);
-      const auto x = views(texts);
+      const auto x = views_of_texts(texts);
       const auto text_case = static_cast<scalar::TextCase>(random() % 3);
       const scalar::TfIdfParams grams{.least = 1 + static_cast<int64_t>(random() % 2), .most = 2, .counts = random() % 2 == 0};
 

@@ -6,7 +6,8 @@
 #   tests/tidy/run.sh --all        everything that is compiled
 #   tests/tidy/run.sh FILE...      these
 #
-# Compilers and their options are those of the build folder; options that clang does not know, and precompiled headers, are left out.
+# Compilers and their options are those of the build folder; options that clang does not know, and precompiled headers, are left out. Each file is read
+# alone, also where the build compiles several together.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
@@ -20,9 +21,12 @@ import json
 import re
 import sys
 
-entries = json.load(open(sys.argv[1]))
-for entry in entries:
+entries = []
+for entry in json.load(open(sys.argv[1])):
     entry["command"] = re.sub(r" -include \S*cmake_pch\S*| -Winvalid-pch| -W\S+| -fpch\S*", "", entry["command"])
+    together = "/Unity/unity_" in entry["file"]
+    for file in re.findall(r'^#include "(.*)"', open(entry["file"]).read(), re.MULTILINE) if together else [entry["file"]]:
+        entries.append({**entry, "file": file, "command": entry["command"].replace(entry["file"], file)})
 json.dump(entries, open(sys.argv[2], "w"))
 PYTHON
 compiled() { "$ONNXC_PYTHON" -c 'import json, os, sys; print("\n".join(sorted({os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1]))})))' "$commands/compile_commands.json" | grep -E '^(compiler|codegen|targets|tools)/.*\.cpp$'; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
-# Without --threads every other model is built for two threads, with -O1, the others for one, with -O3 as users have it; neighbours in the list of real models are of one kind.
+# Without --threads every other model is built for two threads, the others for one; every fourth with -O3 as users have it, the others with -O1. Neighbours in the list of real
+# models are of one kind.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
@@ -38,22 +39,27 @@ elif [ ${#models[@]} = 0 ]; then
     bf16_mlp mlp_matmul4bits lenet5_digits_qdq mlperf_tiny_kws_int8 emx_micro_kws_qdq bert_mini_dynamic_int8)
 fi
 jobs=()
-for i in "${!models[@]}"; do jobs+=("${threads:-$((1 + i % 2))} ${models[i]}"); done
+for i in "${!models[@]}"; do
+  level=O3
+  [ -n "$threads" ] || [ $((i % 4)) = 0 ] || level=O1
+  jobs+=("${threads:-$((1 + i % 2))} $level ${models[i]}")
+done
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {
-  local threads="${1%% *}" model="${1#* }" output
-  [ "$threads" = 1 ] || [ -n "$stated_threads" ] || export ONNXC_CXX="$at_o1"
+  local threads level model output
+  read -r threads level model <<<"$1"
+  [ "$level" = O3 ] || export ONNXC_CXX="$at_o1"
   if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" --threads "$threads" 2>&1)"; then
-    printf 'ok      %-26s threads %s  %s\n' "$model" "$threads" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
+    printf 'ok      %-26s threads %s -%s  %s\n' "$model" "$threads" "$level" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
-    printf 'FAILED  %-26s threads %s  %s\n' "$model" "$threads" "$(tail -n 1 <<<"$output" | cut -c1-300)"
+    printf 'FAILED  %-26s threads %s -%s  %s\n' "$model" "$threads" "$level" "$(tail -n 1 <<<"$output" | cut -c1-300)"
     return 1
   fi
 }
 export -f run_model
-stated_threads="$threads" at_o1="$root/tests/zoo/at_o1.sh"
+at_o1="$root/tests/zoo/at_o1.sh"
 export ZOO_CXX="${ONNXC_CXX:-${CXX:-c++}}"  # what at_o1.sh calls
-export onnxc folder stated_threads at_o1
+export onnxc folder at_o1
 exec 3>&1
 lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))

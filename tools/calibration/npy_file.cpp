@@ -19,7 +19,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32, kLongestHeader = 1 << 16;
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-[[noreturn]] void damaged(const std::string& what) {
+[[noreturn]] void damaged_npy(const std::string& what) {
   throw Error(ErrorKind::Invalid, "a damaged .npy array: " + what, "write it again with numpy.save");
 }
 
@@ -27,14 +27,14 @@ constexpr int64_t kMostElements = int64_t{1} << 40;
 std::string_view value_of(std::string_view header, std::string_view key) {
   const std::string quoted = fmt::format("'{}':", key);
   const std::size_t at = header.find(quoted);
-  if (at == header.npos) damaged(fmt::format("its header has no '{}'", key));
+  if (at == header.npos) damaged_npy(fmt::format("its header has no '{}'", key));
   header.remove_prefix(at + quoted.size());
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   return header;
 }
 
 std::vector<int64_t> parse_shape(std::string_view text) {
-  if (!text.starts_with('(')) damaged("its shape is no tuple");
+  if (!text.starts_with('(')) damaged_npy("its shape is no tuple");
   text = text.substr(1, text.find(')') - 1);
   std::vector<int64_t> shape;
   int64_t count = 1;
@@ -44,7 +44,7 @@ std::vector<int64_t> parse_shape(std::string_view text) {
     int64_t extent = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
     if (error != std::errc() || extent < 0 || shape.size() == kMostAxes || (extent > 0 && count > kMostElements / extent))
-      damaged("its shape is impossible");
+      damaged_npy("its shape is impossible");
     count *= std::max<int64_t>(extent, 1);
     shape.push_back(extent);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -71,7 +71,7 @@ Description parse_description(std::string_view text) {
   };
   if (text.empty() || (text.front() != '\'' && text.front() != '"')) refuse("an array of records");
   const std::size_t end = text.find(text.front(), 1);
-  if (end == text.npos || end < 3) damaged("its element type is unreadable");
+  if (end == text.npos || end < 3) damaged_npy("its element type is unreadable");
   const std::string_view shown = text.substr(1, end - 1), name = shown.substr(1);
   if (name.starts_with('O')) refuse("an array of Python objects");
   for (const auto& row : kTypes) {
@@ -107,19 +107,19 @@ std::vector<std::byte> row_major(const std::vector<std::byte>& bytes, const std:
 
 TensorData parse_npy(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) throw Error(ErrorKind::Invalid, "no .npy array", "an .npy file is what numpy.save writes");
-  if (bytes.size() < 12) damaged("it ends too early");
+  if (bytes.size() < 12) damaged_npy("it ends too early");
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
   const std::size_t version = byte(6), start = version == 1 ? 10 : 12;
-  if (version < 1 || version > 3) damaged(fmt::format("version {} does not exist", version));
+  if (version < 1 || version > 3) damaged_npy(fmt::format("version {} does not exist", version));
   const std::size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
-  if (length > kLongestHeader || bytes.size() - start < length) damaged("it ends too early");
+  if (length > kLongestHeader || bytes.size() - start < length) damaged_npy("it ends too early");
   const std::string_view header = bytes.substr(start, length);
   const Description description = parse_description(value_of(header, "descr"));
   TensorData tensor{description.type, parse_shape(value_of(header, "shape")), {}, {}};
   const std::string_view data = bytes.substr(start + length);
   const auto needed = static_cast<std::size_t>(storage_bytes(tensor.type, tensor.count()));
   if (data.size() != needed)
-    damaged(fmt::format("it has {} bytes of data where its shape [{}] needs {}", data.size(), fmt::join(tensor.shape, ", "), needed));
+    damaged_npy(fmt::format("it has {} bytes of data where its shape [{}] needs {}", data.size(), fmt::join(tensor.shape, ", "), needed));
   tensor.bytes.resize(needed);
   if (needed > 0) std::memcpy(tensor.bytes.data(), data.data(), needed);
   if (description.big_endian) {

@@ -19,7 +19,7 @@ constexpr uint32_t kEndMark = 0x06054b50, kEndMark64 = 0x06064b50, kLocatorMark6
 constexpr std::size_t kEndBytes = 22, kLongestComment = 0xffff;
 constexpr uint64_t kMostDeflated = 1032;  ///< DEFLATE makes no more bytes from one
 
-[[noreturn]] void damaged(const std::string& what) {
+[[noreturn]] void damaged_zip(const std::string& what) {
   throw Error(ErrorKind::Invalid, "a damaged zip archive: " + what, "write it again with numpy.savez");
 }
 
@@ -27,11 +27,11 @@ constexpr uint64_t kMostDeflated = 1032;  ///< DEFLATE makes no more bytes from 
 class Record {
  public:
   Record(std::string_view archive, uint64_t at, std::size_t bytes) {
-    if (at > archive.size() || archive.size() - at < bytes) damaged("it ends too early");
+    if (at > archive.size() || archive.size() - at < bytes) damaged_zip("it ends too early");
     bytes_ = archive.substr(static_cast<std::size_t>(at), bytes);
   }
   uint64_t number(std::size_t at, std::size_t width) const {
-    if (at + width > bytes_.size()) damaged("a field is cut off");
+    if (at + width > bytes_.size()) damaged_zip("a field is cut off");
     uint64_t value = 0;
     for (std::size_t i = 0; i < width; ++i) value |= uint64_t{static_cast<unsigned char>(bytes_[at + i])} << (8 * i);
     return value;
@@ -58,7 +58,7 @@ Directory find_directory(std::string_view archive) {
       const Record locator(archive, at - kLocatorBytes, kLocatorBytes);
       if (locator.number(0, 4) == kLocatorMark64) {
         const Record end64(archive, locator.number(8, 8), kEndBytes64);
-        if (end64.number(0, 4) != kEndMark64) damaged("its 64-bit directory is not where it says");
+        if (end64.number(0, 4) != kEndMark64) damaged_zip("its 64-bit directory is not where it says");
         directory = {end64.number(48, 8), end64.number(32, 8)};
       }
     }
@@ -68,7 +68,7 @@ Directory find_directory(std::string_view archive) {
 }
 
 std::string inflated(std::string_view packed, uint64_t size, const std::string& name) {
-  if (size / kMostDeflated > packed.size()) damaged(fmt::format("'{}' cannot have {} bytes", name, size));
+  if (size / kMostDeflated > packed.size()) damaged_zip(fmt::format("'{}' cannot have {} bytes", name, size));
   std::string bytes(static_cast<std::size_t>(size), '\0');
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw Error(ErrorKind::Budget, "no memory to decompress");
@@ -89,7 +89,7 @@ std::string inflated(std::string_view packed, uint64_t size, const std::string& 
     if (state == Z_OK && stream.avail_in == in && stream.avail_out == out) state = Z_BUF_ERROR;
   }
   inflateEnd(&stream);
-  if (state != Z_STREAM_END || left_out != 0) damaged(fmt::format("'{}' cannot be decompressed", name));
+  if (state != Z_STREAM_END || left_out != 0) damaged_zip(fmt::format("'{}' cannot be decompressed", name));
   return bytes;
 }
 
@@ -111,8 +111,8 @@ ZipMember read_member(std::string_view archive, const Record& entry, std::string
   }
   if ((entry.number(8, 2) & 1) != 0) throw Error(ErrorKind::Unsupported, fmt::format("'{}' is encrypted", member.name));
   const Record local(archive, at, 30);
-  if (local.number(0, 4) != kMemberMark) damaged(fmt::format("'{}' is not where the directory says", member.name));
-  if (packed > archive.size()) damaged(fmt::format("'{}' ends too early", member.name));
+  if (local.number(0, 4) != kMemberMark) damaged_zip(fmt::format("'{}' is not where the directory says", member.name));
+  if (packed > archive.size()) damaged_zip(fmt::format("'{}' ends too early", member.name));
   const std::string_view bytes =
       Record(archive, at + 30 + local.number(26, 2) + local.number(28, 2), static_cast<std::size_t>(packed)).bytes();
   switch (const uint64_t method = entry.number(10, 2)) {
@@ -122,9 +122,9 @@ ZipMember read_member(std::string_view archive, const Record& entry, std::string
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is compressed by method {}", member.name, method),
                   "write it with numpy.savez or numpy.savez_compressed");
   }
-  if (member.bytes.size() != size) damaged(fmt::format("'{}' has {} bytes, not {}", member.name, member.bytes.size(), size));
+  if (member.bytes.size() != size) damaged_zip(fmt::format("'{}' has {} bytes, not {}", member.name, member.bytes.size(), size));
   const auto* data = reinterpret_cast<const Bytef*>(member.bytes.data());
-  if (crc32_z(0, data, member.bytes.size()) != entry.number(16, 4)) damaged(fmt::format("the checksum of '{}' is wrong", member.name));
+  if (crc32_z(0, data, member.bytes.size()) != entry.number(16, 4)) damaged_zip(fmt::format("the checksum of '{}' is wrong", member.name));
   return member;
 }
 
@@ -137,7 +137,7 @@ std::vector<ZipMember> read_zip(std::string_view archive) {
   constexpr std::size_t kEntryBytes = 46;
   for (uint64_t i = 0; i < directory.members; ++i) {
     const Record entry(archive, at, kEntryBytes);
-    if (entry.number(0, 4) != kDirectoryMark) damaged("its directory is not where it says");
+    if (entry.number(0, 4) != kDirectoryMark) damaged_zip("its directory is not where it says");
     const uint64_t names = entry.number(28, 2) + entry.number(30, 2);
     members.push_back(read_member(archive, entry, Record(archive, at + kEntryBytes, static_cast<std::size_t>(names)).bytes()));
     at += kEntryBytes + names + entry.number(32, 2);

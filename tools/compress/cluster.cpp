@@ -7,7 +7,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int kRounds = 50;  ///< of k-means; it stops where nothing changes
+constexpr int kClusterRounds = 50;  ///< of k-means; it stops where nothing changes
 
 /// The nearest f16: then a compiler can store weights in 16 bits and lose nothing.
 float nearest_half(double value) {
@@ -37,7 +37,7 @@ Clusters cluster(const std::vector<float>& weights, const std::vector<float>& im
     values.push_back(static_cast<double>(weights[order[(2 * i + 1) * order.size() / (2 * k)]]));
   }
   std::vector<std::size_t> ends(k);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kClusterRounds; ++round) {
     bool changes = false;
     std::size_t first = 0;
     for (std::size_t i = 0; i < k; ++i) {

@@ -30,7 +30,7 @@ constexpr double kUsual = 50, kLeastWithGoal = 2;     ///< percent of parameters
 constexpr int64_t kPartOfChoice = 4;                  ///< of the parameters are left where plans are compared for a goal
 constexpr double kFineness = 0.01;                    ///< of the parameters: how near to the least that a goal allows the search gets
 constexpr std::size_t kJudged = 64;                   ///< samples that signal to noise is measured on
-constexpr int kRounds = 9, kCalls = 5;                ///< of measuring time
+constexpr int kTimedRounds = 9, kCalls = 5;           ///< of measuring time
 constexpr auto kLongest = std::chrono::seconds(3);    ///< that measuring goes on
 constexpr int64_t kLeastClustered = 256;              ///< weights: below, a table saves nothing
 
@@ -228,7 +228,7 @@ class Compressor {
     const double signal_to_noise = decibels(before, after);
     double time_before = HUGE_VAL, time = HUGE_VAL;
     const auto start = std::chrono::steady_clock::now();
-    for (int round = 0; round < kRounds && std::chrono::steady_clock::now() - start < kLongest;
+    for (int round = 0; round < kTimedRounds && std::chrono::steady_clock::now() - start < kLongest;
          ++round) {  // in turn, so that a disturbance of the machine meets both
       time_before = std::min(time_before, before.nanoseconds(*samples_, 0, kCalls));
       time = std::min(time, after.nanoseconds(*samples_, 0, kCalls));

@@ -12,7 +12,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostRows = 1024;  ///< of a layer whose rank is looked at: eigenvalues cost the cube of it
+constexpr int64_t kMostRankedRows = 1024;  ///< of a layer whose rank is looked at: eigenvalues cost the cube of it
 /// What the error of a rank counts beside that of a channel. An error of a layer's output is often less important than one of the next layer's, but how much less depends
 /// on the network.
 constexpr double kRankWeights[] = {1, 1.0 / 16};
@@ -77,7 +77,7 @@ std::vector<CompressionStep> rank_steps(const FloatNetwork& network, const Graph
   const Layer& layer = network.layers[l];
   const Moments& outputs = network.outputs[l];
   const int64_t rows = outputs.columns();
-  if (!network.is_known(l) || outputs.rows() < kRowsOfRank * rows || network.groups(l) != 1 || rows > kMostRows) return {};
+  if (!network.is_known(l) || outputs.rows() < kRowsOfRank * rows || network.groups(l) != 1 || rows > kMostRankedRows) return {};
   const int64_t columns = to_tensor(*index.initialiser(layer.weight)).count() / rows;
   Matrix covariance = outputs.block(0, 0);
   for (int64_t i = 0; i < rows; ++i) {

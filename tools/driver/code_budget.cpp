@@ -28,7 +28,7 @@ constexpr unsigned char kFunction = 2;
 }
 
 template <class T>
-T read(std::string_view file, uint64_t at) {
+T read_at(std::string_view file, uint64_t at) {
   if (at > file.size() || file.size() - at < sizeof(T)) refuse();
   T value;
   std::memcpy(&value, file.data() + at, sizeof value);
@@ -105,11 +105,11 @@ std::string share_text(const Program& program, const CodeSize::Function& functio
 }  // namespace
 
 CodeSize code_size(std::string_view file) {
-  const auto header = read<Header>(file, 0);
+  const auto header = read_at<Header>(file, 0);
   if (std::memcmp(header.ident, Header().ident, 6) != 0) refuse();  // 64 bits, little endian
   const auto count =
-      header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
-  const auto section = [&](uint64_t i) { return read<Section>(file, header.section_headers + i * sizeof(Section)); };
+      header.section_count != 0 ? header.section_count : read_at<Section>(file, header.section_headers).size;  // more than 65,279 of them
+  const auto section = [&](uint64_t i) { return read_at<Section>(file, header.section_headers + i * sizeof(Section)); };
   CodeSize result;
   std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by address
   for (uint64_t i = 0; i < count; ++i) {
@@ -118,7 +118,7 @@ CodeSize code_size(std::string_view file) {
     if (s.type != kSymtab) continue;
     const uint64_t names = section(s.link).offset;
     for (uint64_t at = 0; at + sizeof(Symbol) <= s.size; at += sizeof(Symbol)) {
-      const auto symbol = read<Symbol>(file, s.offset + at);
+      const auto symbol = read_at<Symbol>(file, s.offset + at);
       if ((symbol.info & 0xf) != kFunction || symbol.section == 0 || symbol.size == 0) continue;
       if (names + symbol.name >= file.size()) refuse();
       const std::string_view rest = file.substr(names + symbol.name);

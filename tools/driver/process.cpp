@@ -61,7 +61,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double seco
       kill(-child, SIGKILL);
       break;
     }
-    const ssize_t count = read(ends[0], buffer.data(), buffer.size());
+    const ssize_t count = ::read(ends[0], buffer.data(), buffer.size());
     if (count <= 0) break;
     if (result.output.size() < (1u << 20)) result.output.append(buffer.data(), static_cast<std::size_t>(count));
   }

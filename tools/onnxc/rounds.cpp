@@ -39,7 +39,7 @@ void Rounds::add_profiled(const Tuning& tuning) {
   builds_.push_back(load(compile_model(model_, options), options));
 }
 
-Samples Rounds::measure(double seconds) {
+Timings Rounds::measure(double seconds) {
   for (int turn = 0; turn < kTurns; ++turn) {
     for (Build& build : builds_) {
       for (const auto& [value, time] :
@@ -49,7 +49,7 @@ Samples Rounds::measure(double seconds) {
       }
     }
   }
-  Samples samples;
+  Timings samples;
   for (const Build& build : builds_) {
     std::map<std::string, int> choices_of;
     for (const Choice& choice : build.choices) ++choices_of[choice.value];

@@ -20,7 +20,7 @@ class Rounds {
   /// The best time of each choice in each build, since disturbances only add time; `seconds` are spent on each build.
   /// Steps are assigned to a choice by the value that they compute, including copies of its inputs. Choices for the
   /// same value (in two branches) cannot be told apart and are left out.
-  Samples measure(double seconds);
+  Timings measure(double seconds);
 
   /// Compares whole runs of two compilations, block by block in turn.
   TunedRun compare(const Compilation& by_default, const Compilation& tuned, double seconds);

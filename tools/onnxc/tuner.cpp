@@ -49,7 +49,7 @@ Tuning measure(Rounds& rounds, const std::vector<Kind>& kinds, const Tuning& kno
     rounds.add_profiled(picks);
   }
   say(fmt::format("measuring them in turn, {:.3g} s each", seconds));
-  const Samples samples = rounds.measure(seconds);
+  const Timings samples = rounds.measure(seconds);
   Tuning measured;
   for (const Kind& kind : kinds) {
     Measured& of_kind = measured[kind.signature] = decide(kind, samples);

@@ -6,7 +6,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int kRounds = 20;  ///< over all pairs; a channel of a long chain takes some to settle
+constexpr int kEqualisingRounds = 20;  ///< over all pairs; a channel of a long chain takes some to settle
 
 /// The layers of a Conv or Gemm kind, by the position of their node.
 std::map<int, Layer> scalable_layers(const onnx::GraphProto& graph, const GraphIndex& index, const Types& types) {
@@ -109,7 +109,7 @@ void equalise(onnx::GraphProto& graph, const Pair& pair) {
 
 int equalise_layers(onnx::GraphProto& graph, const Types& types) {
   const std::vector<Pair> pairs = find_pairs(graph, types);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kEqualisingRounds; ++round) {
     for (const Pair& pair : pairs) equalise(graph, pair);
   }
   return static_cast<int>(pairs.size());

@@ -39,13 +39,13 @@ std::vector<Layer> with_floats(const Network& network, const std::map<std::size_
 
 }  // namespace
 
-Plan plan_weights(const Network& network, const std::map<std::size_t, std::string>& floats) {
+QuantisedPlan plan_weights(const Network& network, const std::map<std::size_t, std::string>& floats) {
   return {with_floats(network, floats), {}, {}};
 }
 
-Plan plan_bytes(const Network& network, const GraphIndex& index, const RangeOptions& options,
-                const std::map<std::size_t, std::string>& floats) {
-  Plan plan = plan_weights(network, floats);
+QuantisedPlan plan_bytes(const Network& network, const GraphIndex& index, const RangeOptions& options,
+                         const std::map<std::size_t, std::string>& floats) {
+  QuantisedPlan plan = plan_weights(network, floats);
   std::set<std::string> barred;
   while (true) {
     const std::size_t before = barred.size();
@@ -69,7 +69,7 @@ Plan plan_bytes(const Network& network, const GraphIndex& index, const RangeOpti
   }
 }
 
-double own_decibels(const Network& network, const Plan& plan, std::size_t layer) {
+double own_decibels(const Network& network, const QuantisedPlan& plan, std::size_t layer) {
   if (!network.weights[layer]) return 0;
   const LayerWeights& weights = *network.weights[layer];
   double noise = weights.weight_noise;

@@ -31,7 +31,7 @@ struct Network {
 };
 
 /// What a form needs to be written: layers that are quantised, and the codes of values.
-struct Plan {
+struct QuantisedPlan {
   std::vector<Layer> layers;  ///< `kept` says why one is not
   ByteValues bytes;
   std::vector<Codes> codes;  ///< by group of bytes
@@ -43,19 +43,19 @@ struct RangeOptions {
 };
 
 /// `floats`: layers, by index, that shall stay in float, with the reason. Others are added where a range cannot be coded.
-Plan plan_bytes(const Network& network, const GraphIndex& index, const RangeOptions& options,
-                const std::map<std::size_t, std::string>& floats);
+QuantisedPlan plan_bytes(const Network& network, const GraphIndex& index, const RangeOptions& options,
+                         const std::map<std::size_t, std::string>& floats);
 /// The same where no value becomes bytes before a run.
-Plan plan_weights(const Network& network, const std::map<std::size_t, std::string>& floats);
+QuantisedPlan plan_weights(const Network& network, const std::map<std::size_t, std::string>& floats);
 
 /// Signal to noise of a layer's output in dB, where its own rounding of weights and inputs is all that is wrong. A large number where nothing is.
-double own_decibels(const Network& network, const Plan& plan, std::size_t layer);
+double own_decibels(const Network& network, const QuantisedPlan& plan, std::size_t layer);
 
 /// QuantizeLinear and DequantizeLinear around layers.
-onnx::ModelProto write_qdq(const Network& network, const Plan& plan);
+onnx::ModelProto write_qdq(const Network& network, const QuantisedPlan& plan);
 /// DynamicQuantizeLinear, and products of integers.
-onnx::ModelProto write_dynamic(const Network& network, const Plan& plan);
+onnx::ModelProto write_dynamic(const Network& network, const QuantisedPlan& plan);
 /// DequantizeLinear of weights, and nothing else.
-onnx::ModelProto write_weights(const Network& network, const Plan& plan);
+onnx::ModelProto write_weights(const Network& network, const QuantisedPlan& plan);
 
 }  // namespace onnxc

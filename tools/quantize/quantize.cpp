@@ -24,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kOpset = 13, kOpsetOfNibbles = 21;  ///< that have scales along an axis, and weights of 4 bits with scales of blocks
-constexpr std::size_t kJudged = 8;                    ///< samples that signal to noise is measured on
+constexpr int64_t kOpsetOfAxes = 13;           ///< that has scales along an axis
+constexpr int64_t kOpsetOfScaledNibbles = 21;  ///< that has weights of 4 bits with scales of blocks
+constexpr std::size_t kJudgedSamples = 8;      ///< that signal to noise is measured on
 
 class Quantizer {
  public:
@@ -69,7 +70,7 @@ class Quantizer {
   /// activations would get worse.
   void prepare() {
     PreparedModel prepared =
-        prepare_model(options_.model, options_.form == QuantizedForm::Weights4 ? kOpsetOfNibbles : kOpset, options_.compile);
+        prepare_model(options_.model, options_.form == QuantizedForm::Weights4 ? kOpsetOfScaledNibbles : kOpsetOfAxes, options_.compile);
     folded_ = prepared.folded;
     network_.model = std::move(prepared.model);
     onnx::ModelProto& model = network_.model;
@@ -158,7 +159,7 @@ class Quantizer {
         if (layer.multiplies()) outputs.insert(layer.output);
       }
       const ModelRunner quantised(result_path_, options_.compile, outputs);
-      const std::size_t count = std::min(samples_->size(), kJudged);
+      const std::size_t count = std::min(samples_->size(), kJudgedSamples);
       Progress progress("signal to noise", count);
       for (std::size_t k = 0; k < count; ++k, progress.step()) {
         const ModelRunner::Values exact = runner_->run(*samples_, k), rounded = quantised.run(*samples_, k);
@@ -215,7 +216,7 @@ class Quantizer {
   ModelSummary summary_;
   std::optional<Samples> samples_;
   std::optional<ModelRunner> runner_;
-  Plan plan_;
+  QuantisedPlan plan_;
   std::optional<Goal> goal_;
   std::optional<double> reached_;  ///< what it measures of the result
 };

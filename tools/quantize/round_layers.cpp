@@ -8,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostRows = 4096;  ///< of inputs, by which a layer's moments are estimated: several for each column of a block
+constexpr int64_t kMostMomentRows = 4096;  ///< of inputs, by which a layer's moments are estimated: several for each column of a block
 
 constexpr int64_t kSmallestBlock = 16;  ///< that ONNX Runtime has kernels for
 
@@ -59,7 +59,7 @@ std::vector<Moments> calibrate(Network& network, const ModelRunner& runner, cons
     const onnx::TensorProto& weight = *index.initialiser(network.layers[l].weight);
     shapes[l].assign(weight.dims().begin(), weight.dims().end());
   }
-  const auto wanted = static_cast<int64_t>((static_cast<std::size_t>(kMostRows) + samples.size() - 1) / samples.size());
+  const auto wanted = static_cast<int64_t>((static_cast<std::size_t>(kMostMomentRows) + samples.size() - 1) / samples.size());
   runner.run(samples, "calibration", [&](std::size_t, const ModelRunner::Values& values) {
     for (const auto& [name, value] : values) {
       if (value.type == ElementType::F32) network.seen[name].add(value.as<float>());

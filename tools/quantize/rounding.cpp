@@ -14,11 +14,11 @@
 namespace onnxc {
 namespace {
 
-constexpr double kDamping = 0.01;  ///< of the mean of H's diagonal, added to it: few samples give an H without inverse
+constexpr double kRoundingDamping = 0.01;  ///< of the mean of H's diagonal, added to it: few samples give an H without inverse
 
 /// The R of above, or nothing where H is too far from positive definite.
 std::optional<std::vector<double>> error_feedback(std::vector<double> h, int64_t n) {
-  add_to_diagonal(h, n, kDamping * mean_of_diagonal(h, n));
+  add_to_diagonal(h, n, kRoundingDamping * mean_of_diagonal(h, n));
   return root_of_inverse(std::move(h), n);
 }
 

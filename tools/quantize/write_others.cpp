@@ -5,7 +5,7 @@ namespace onnxc {
 namespace {
 
 /// The layers that have weights to be replaced, by the position of their node.
-std::map<int, std::size_t> layers_by_node(const Plan& plan) {
+std::map<int, std::size_t> layers_by_node(const QuantisedPlan& plan) {
   std::map<int, std::size_t> layers;
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     if (plan.layers[l].has_weights()) layers[plan.layers[l].node] = l;
@@ -74,7 +74,7 @@ class DynamicWriter {
 
 }  // namespace
 
-onnx::ModelProto write_dynamic(const Network& network, const Plan& plan) {
+onnx::ModelProto write_dynamic(const Network& network, const QuantisedPlan& plan) {
   Rewriter rewriter(network.model);
   DynamicWriter writer(rewriter);
   const std::map<int, std::size_t> layers = layers_by_node(plan);
@@ -94,7 +94,7 @@ onnx::ModelProto write_dynamic(const Network& network, const Plan& plan) {
   return rewriter.finish();
 }
 
-onnx::ModelProto write_weights(const Network& network, const Plan& plan) {
+onnx::ModelProto write_weights(const Network& network, const QuantisedPlan& plan) {
   Rewriter rewriter(network.model);
   const std::map<int, std::size_t> layers = layers_by_node(plan);
   for (int i = 0; i < rewriter.original().node_size(); ++i) {

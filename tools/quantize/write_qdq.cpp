@@ -25,7 +25,7 @@ std::optional<TensorData> codes_of_bias(const std::vector<float>& bias, const Ro
 
 class QdqWriter {
  public:
-  QdqWriter(const Network& network, const Plan& plan) : network_(network), plan_(plan), rewriter_(network.model) {}
+  QdqWriter(const Network& network, const QuantisedPlan& plan) : network_(network), plan_(plan), rewriter_(network.model) {}
 
   onnx::ModelProto write() {
     const onnx::GraphProto& graph = rewriter_.original();
@@ -89,7 +89,7 @@ class QdqWriter {
   }
 
   const Network& network_;
-  const Plan& plan_;
+  const QuantisedPlan& plan_;
   Rewriter rewriter_;
   std::map<std::string, std::string> dequantised_;
   std::map<int, std::pair<std::string, std::string>> constants_;  ///< scale and zero point of a group
@@ -97,6 +97,6 @@ class QdqWriter {
 
 }  // namespace
 
-onnx::ModelProto write_qdq(const Network& network, const Plan& plan) { return QdqWriter(network, plan).write(); }
+onnx::ModelProto write_qdq(const Network& network, const QuantisedPlan& plan) { return QdqWriter(network, plan).write(); }
 
 }  // namespace onnxc

@@ -63,7 +63,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-Measured decide(const Kind& kind, const Samples& samples) {
+Measured decide(const Kind& kind, const Timings& samples) {
   Measured measured;
   measured.pick = kind.finalists.front();
   const auto found = samples.find(kind.signature);

@@ -37,11 +37,11 @@ bool is_known(const Tuning& tuning, const Kind& kind);
 Tuning picks_of_round(const std::vector<Kind>& kinds, std::size_t round);
 
 /// Times by signature and label, one for each node and build.
-using Samples = std::map<std::string, std::map<std::string, std::vector<double>>>;
+using Timings = std::map<std::string, std::map<std::string, std::vector<double>>>;
 
 /// The medians of a kind's samples, and the pick: the fastest finalist, or the first one unless another is faster by
 /// more than kHysteresis.
-Measured decide(const Kind& kind, const Samples& samples);
+Measured decide(const Kind& kind, const Timings& samples);
 
 double median_of(std::vector<double> values);  ///< of at least one
 

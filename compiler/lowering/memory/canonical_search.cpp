@@ -79,7 +79,7 @@ enum Measure { kPressure, kSections, kSteps, kArea, kSize };
 
 /// Which of several boxes that could lie at the same offset comes first: these measures are compared in turn, and the
 /// largest wins.
-struct Order {
+struct BoxOrder {
   std::array<Measure, 3> measures;
   std::vector<std::array<double, 3>> factors;  // for each box's measures; empty: 1
 };
@@ -87,7 +87,7 @@ struct Order {
 /// One depth-first search with one order of the boxes.
 class Run {
  public:
-  Run(const std::vector<Box>& boxes, std::size_t sections, int64_t capacity, Order order)
+  Run(const std::vector<Box>& boxes, std::size_t sections, int64_t capacity, BoxOrder order)
       : boxes_(boxes),
         order_(std::move(order)),
         capacity_(capacity),
@@ -328,7 +328,7 @@ class Run {
   }
 
   const std::vector<Box>& boxes_;
-  Order order_;
+  BoxOrder order_;
   int64_t capacity_;
   BitRows conflicts_, members_, remaining_, dirty_;
   // decides between boxes of one subproblem at equal offsets
@@ -357,8 +357,8 @@ constexpr std::array<std::array<Measure, 3>, 7> kOrders{{
     {kPressure, kArea, kSteps},
 }};
 
-Order make_order(const std::array<Measure, 3>& measures, std::size_t perturbed_boxes, Random& random) {
-  Order order{measures, {}};
+BoxOrder make_order(const std::array<Measure, 3>& measures, std::size_t perturbed_boxes, Random& random) {
+  BoxOrder order{measures, {}};
   for (std::size_t i = 0; i < perturbed_boxes; ++i) {
     auto& factors = order.factors.emplace_back();
     for (double& factor : factors) factor = 1 + 0.3 * static_cast<double>(random.below(1024)) / 1024;

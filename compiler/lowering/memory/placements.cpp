@@ -50,14 +50,14 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
   std::vector<Interval> intervals;
   for (BufferId id : list) {
     const Buffer& b = program[id];
-    intervals.push_back({aligned(size(b.bytes)), b.first, b.last, kAlignment});
+    intervals.push_back({aligned_bytes(size(b.bytes)), b.first, b.last, kAlignment});
   }
   return intervals;
 }
 
 PerBuffer<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size) {
   PerBuffer<int64_t> sizes(program.buffers.size(), 0);
-  for (BufferId id : list) sizes[id] = aligned(size(program[id].bytes));
+  for (BufferId id : list) sizes[id] = aligned_bytes(size(program[id].bytes));
   return sizes;
 }
 
@@ -67,7 +67,7 @@ ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& si
   for (const auto& [id, below, centre] : placement.offsets) {
     int64_t offset = 0;
     for (BufferId c : below) offset = std::max(offset, arena.offsets[c] + sizes[c]);
-    if (centre >= 0) offset = std::max(offset, arena.offsets[centre] + aligned((sizes[centre] - sizes[id]) / 2));
+    if (centre >= 0) offset = std::max(offset, arena.offsets[centre] + aligned_bytes((sizes[centre] - sizes[id]) / 2));
     arena.offsets[id] = offset;
     arena.bytes = std::max(arena.bytes, offset + sizes[id]);
   }

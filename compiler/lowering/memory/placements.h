@@ -15,7 +15,7 @@ namespace onnxc {
 inline constexpr int64_t kAlignment = 64;
 
 /// The bytes that a buffer takes in the arena. Extents may be negative at sizes that a run refuses.
-inline int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
+inline int64_t aligned_bytes(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// The symbols that the sizes of these buffers depend on.
 std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list);

@@ -17,7 +17,7 @@ namespace {
 
 // Moves that bring nothing before a pass ends, passes, and looks at values: for graphs of which even one pass takes long.
 constexpr int kPatience = 400;
-constexpr int kPasses = 8;
+constexpr int kLocalPasses = 8;
 constexpr int kMostLooks = 64;  // at those that wait for room, whenever some is left
 constexpr int64_t kMostWork = 10'000'000;
 
@@ -40,7 +40,7 @@ class Mover {
   }
 
   std::vector<int> run() {
-    for (int pass = 0; pass < kPasses && work_ < kMostWork && run_pass(); ++pass) {
+    for (int pass = 0; pass < kLocalPasses && work_ < kMostWork && run_pass(); ++pass) {
     }
     return std::move(devices_);
   }

@@ -26,7 +26,7 @@ namespace onnxc::partition {
 namespace {
 
 // Each round halves what is left of the hull, or nearly: some ten are usual. What is left out makes the bound lower, and nothing wrong.
-constexpr int kMostRounds = 60;
+constexpr int kMostHullRounds = 60;
 
 struct Corner {
   std::vector<int> devices;
@@ -54,7 +54,7 @@ struct Edge {
 Edge find_edge(const Problem& problem, int full, Corner rich, Corner lean) {
   const double limit = static_cast<double>(problem.limit(full));
   double bound = 0;
-  for (int round = 0; round < kMostRounds && rich.cost < lean.cost; ++round) {
+  for (int round = 0; round < kMostHullRounds && rich.cost < lean.cost; ++round) {
     std::array<double, 2> price{};
     price[full] = (lean.cost - rich.cost) / (rich.bytes - lean.bytes);
     Cut cut = minimum_cut(problem, price);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLikely = 2;  // the number of samples, from the first on, at which thread shares are compared
 constexpr std::size_t kTried = 5;   // the number of buffers, the largest ones, beside which another is tried
 constexpr std::size_t kMostOffsets = 100;
-constexpr int kPasses = 4;
+constexpr int kMovePasses = 4;
 // Buffers that are smaller than the largest by this factor are not moved.
 constexpr int64_t kSmall = 64;
 // The arena grows by at most this fraction.
@@ -50,8 +50,8 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
   for (BufferId id : list) planned.push_back(program[id].offset.value());
   const int64_t height = program.arena.bytes.value();
   std::vector<int64_t> heights{height};
-  if (may_grow) heights.push_back(aligned(height + height / kLittle));
-  if (may_grow && height + height / kQuarter <= kCaches) heights.push_back(aligned(height + height / kQuarter));
+  if (may_grow) heights.push_back(aligned_bytes(height + height / kLittle));
+  if (may_grow && height + height / kQuarter <= kCaches) heights.push_back(aligned_bytes(height + height / kQuarter));
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const int64_t most : heights) {
     const std::vector<int64_t> offsets = align_shares(intervals, sharing, planned, most);
@@ -85,7 +85,7 @@ class Raising {
   void run() {
     if (samples_.empty() || placement_.offsets.size() > kMostOffsets) return;
     double least = cost();
-    for (int pass = 0; pass < kPasses && move_each(least);) ++pass;
+    for (int pass = 0; pass < kMovePasses && move_each(least);) ++pass;
   }
 
  private:

@@ -22,8 +22,8 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kUnplaced = -1;
-constexpr int kPasses = 4;
-constexpr std::size_t kMost = 300;  // intervals: the time of a search grows with the square of their number
+constexpr int kSearchPasses = 4;
+constexpr std::size_t kMostIntervals = 300;  // intervals: the time of a search grows with the square of their number
 // Offsets are tried next to this number of intervals before and after one in time, and next to as many of the largest.
 constexpr std::size_t kNearest = 20;
 
@@ -195,7 +195,7 @@ class Aligner {
   }
 
   void improve() {
-    for (int pass = 0; pass < kPasses; ++pass) {
+    for (int pass = 0; pass < kSearchPasses; ++pass) {
       bool moved = false;
       for (int i : by_size_) {
         const int64_t candidate = best_offset(i);
@@ -223,7 +223,7 @@ int64_t foreign_bytes(std::span<const Interval> intervals, std::span<const Shari
 std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets,
                                   int64_t height) {
   std::vector<int64_t> best(offsets.begin(), offsets.end());
-  if (intervals.size() > kMost) return best;
+  if (intervals.size() > kMostIntervals) return best;
   Aligner aligner(intervals, sharing, height);
   int64_t least = aligner.total(best);
   const auto take = [&](const std::vector<int64_t>& found) {

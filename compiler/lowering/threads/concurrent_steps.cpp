@@ -11,7 +11,7 @@ namespace {
 // In units that are worth a fork: two steps of this size do not run concurrently.
 constexpr double kLarge = 64;
 // Steps of a group. Among so many, one wait more is negligible, and each step is compared with all others.
-constexpr std::size_t kMost = 128;
+constexpr std::size_t kMostConcurrent = 128;
 
 /// At likely sizes.
 double forks_worth(const Step& step) {
@@ -76,8 +76,8 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for_each_block(step, [&](std::vector<Step>& block) { find_concurrent(program, block); });
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    const bool concurrent = i > 0 && group.size() < kMost && can_be_concurrent(program, step) && can_be_concurrent(program, steps[first]) &&
-                            !(is_large && has_large) &&
+    const bool concurrent = i > 0 && group.size() < kMostConcurrent && can_be_concurrent(program, step) &&
+                            can_be_concurrent(program, steps[first]) && !(is_large && has_large) &&
                             std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (concurrent) {
       step.call()->concurrent = true;

@@ -13,12 +13,12 @@ namespace {
 
 /// com.microsoft's may have fewer query heads than state heads, and fewer key heads. The keys' shape gives their
 /// number.
-struct Heads {
+struct LinearHeads {
   int64_t q, k, kv;
   int64_t results() const { return std::max(q, kv); }
 };
-Heads heads_of(const Node& node, const Extents& q, const Extents& k) {
-  Heads h{node.integer("q_num_heads", 0), 0, node.integer("kv_num_heads", 0)};
+LinearHeads heads_of(const Node& node, const Extents& q, const Extents& k) {
+  LinearHeads h{node.integer("q_num_heads", 0), 0, node.integer("kv_num_heads", 0)};
   const bool general = !node.domain.empty();
   if (h.q < 1 || h.kv < 1 || (h.q % h.kv != 0 && !(general && h.kv % h.q == 0)))
     node.fail(ErrorKind::Invalid,
@@ -34,7 +34,7 @@ void infer_linear_attention(Inference& n) {
   for (int i : {0, 1}) {
     if (n.rank(i) != 3) n.fail(fmt::format("input {} has rank {}; [batch, tokens, heads * size] is needed", i, n.rank(i)));
   }
-  const Heads heads = heads_of(n.node(), n.extents(0), n.extents(1));
+  const LinearHeads heads = heads_of(n.node(), n.extents(0), n.extents(1));
   const int64_t window = n.node().integer("state_window", 0);
   if (window < 0 || window > 8) n.fail(fmt::format("state_window is {}; 0 to 8 are allowed", window));
   const std::string rule = n.node().string("update_rule", "gated_delta");
@@ -74,7 +74,7 @@ double scale_of(const Node& node, int64_t dk) {
 }
 
 void lower_linear_attention(KernelQuery& l) {
-  const Heads heads = heads_of(l.node(), l.extents(0), l.extents(1));
+  const LinearHeads heads = heads_of(l.node(), l.extents(0), l.extents(1));
   const int64_t window = l.node().integer("state_window", 0);
   const Dim dk = floor_div(l.extents(0)[2], heads.q), dv = floor_div(l.extents(2)[2], heads.kv);
   if (!dk.is_constant()) l.unsupported(fmt::format("the size of a head is {}", dk.text()), "fix it with --dim");

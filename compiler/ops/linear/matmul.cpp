@@ -122,7 +122,7 @@ void evaluate_matmul(Evaluation& e) {
   for_number(e.type(0), [&]<class T>() { scalar::matmul(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
 }
 
-void lower_reference(KernelQuery& l) {
+void lower_matmul_reference(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(scalar_matmul_args(p)).macs(element_count(y.extents) * p.k).emit();
@@ -132,7 +132,7 @@ void lower_reference(KernelQuery& l) {
 void lower_matmul(KernelQuery& l) {
   const bool is_empty = l.extents(0).back() == Dim(0);  // sums of nothing
   if (l.optimise() && has_fast_matmul(l.graph(), l.node()) && !is_empty) return lower_fast_matmul(l);
-  lower_reference(l);
+  lower_matmul_reference(l);
 }
 
 }  // namespace

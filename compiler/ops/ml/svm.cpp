@@ -106,7 +106,7 @@ void consider_svm(KernelQuery& l, const SvmCall& svm) {
 
 // ---- The regressor
 
-void infer_regressor(Inference& n) { n.output(0, ElementType::F32, {rows_of(n, model_of(n.node())), 1}); }
+void infer_svm_regressor(Inference& n) { n.output(0, ElementType::F32, {rows_of(n, model_of(n.node())), 1}); }
 
 std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const Node& node) {
   const ValueId x = rows(b, node.input(0));
@@ -114,28 +114,28 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
   return std::vector{b.op("ai.onnx.ml.SVMRegressor", {x}, node.attributes)};
 }
 
-void lower_regressor(KernelQuery& l) { consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(0)}); }
+void lower_svm_regressor(KernelQuery& l) { consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(0)}); }
 
 // ---- The classifier
 
-void infer_classes(Inference& n) {
+void infer_svm_classes(Inference& n) {
   const SvmModel m = model_of(n.node());
   const Dim count = rows_of(n, m);
   n.output(0, ElementType::I64, {count});
   n.output(1, ElementType::F32, {count, m.scores()});
 }
 
-void infer_classifier(Inference& n) {
-  infer_classes(n);
+void infer_svm_classifier(Inference& n) {
+  infer_svm_classes(n);
   if (!class_labels(n.node()).strings.empty()) n.output(0, ElementType::String, {rows_of(n, model_of(n.node()))});
 }
 
-std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const Node& node) {
+std::optional<std::vector<ValueId>> decompose_svm_classifier(GraphBuilder& b, const Node& node) {
   const std::vector<ValueId> both = b.ops("onnxc.SvmClasses", {rows(b, node.input(0))}, 2, node.attributes);
   return std::vector{pick_labels(b, node, both[0]), both[1]};
 }
 
-void lower_classes(KernelQuery& l) {
+void lower_svm_classes(KernelQuery& l) {
   consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(1), .is_classifier = true});
 }
 
@@ -186,23 +186,23 @@ const Operator op_SVMRegressor{.name = "SVMRegressor",
                                .min_inputs = 1,
                                .max_inputs = 1,
                                .max_outputs = 1,
-                               .infer = infer_regressor,
+                               .infer = infer_svm_regressor,
                                .decompose = decompose_regressor,
-                               .lower = lower_regressor};
+                               .lower = lower_svm_regressor};
 const Operator op_SVMClassifier{.name = "SVMClassifier",
                                 .domain = "ai.onnx.ml",
                                 .min_inputs = 1,
                                 .max_inputs = 1,
                                 .max_outputs = 2,
-                                .infer = infer_classifier,
-                                .decompose = decompose_classifier};
+                                .infer = infer_svm_classifier,
+                                .decompose = decompose_svm_classifier};
 const Operator op_SvmClasses{.name = "SvmClasses",
                              .domain = "onnxc",
                              .min_inputs = 1,
                              .max_inputs = 1,
                              .min_outputs = 2,
                              .max_outputs = 2,
-                             .infer = infer_classes,
-                             .lower = lower_classes};
+                             .infer = infer_svm_classes,
+                             .lower = lower_svm_classes};
 
 }  // namespace onnxc

@@ -19,7 +19,7 @@ namespace {
 /// [rows, columns] of an input that may be one row.
 Extents as_rows(const Extents& x) { return x.size() == 1 ? Extents{1, x[0]} : x; }
 
-Extents rows_of(Inference& n) {
+Extents rows_for_trees(Inference& n) {
   const Extents x = n.extents(0);
   const ElementType type = n.element(0);
   if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32 &&
@@ -49,8 +49,8 @@ TreeTables tables_of(const Node& node) {
   return read_trees(node, "class", static_cast<int64_t>(class_labels(node).strings.size() + class_labels(node).integers.size()));
 }
 
-void infer_regressor(Inference& n) {
-  const Extents x = rows_of(n);
+void infer_tree_regressor(Inference& n) {
+  const Extents x = rows_for_trees(n);
   need_features(n, x[1]);
   n.output(0, n.node().op == "TreeEnsemble" ? n.element(0) : ElementType::F32, {x[0], targets_of(n.node())});
 }
@@ -160,7 +160,7 @@ void evaluate_regressor(Evaluation& e) {
   });
 }
 
-void lower_regressor(KernelQuery& l) {
+void lower_tree_regressor(KernelQuery& l) {
   const Node& node = l.node();
   const int64_t targets = targets_of(node);
   const EnumArg aggregate = aggregate_of(node);
@@ -174,20 +174,20 @@ void lower_regressor(KernelQuery& l) {
 
 // ---- The classifier
 
-void infer_classes(Inference& n) {
-  const Extents x = rows_of(n);
+void infer_tree_classes(Inference& n) {
+  const Extents x = rows_for_trees(n);
   need_features(n, x[1]);
   n.output(0, ElementType::I64, {x[0]});
   n.output(1, ElementType::F32, {x[0], class_labels(n.node()).count()});
 }
 
-void infer_classifier(Inference& n) {
-  infer_classes(n);
+void infer_tree_classifier(Inference& n) {
+  infer_tree_classes(n);
   if (class_labels(n.node()).strings.empty()) return;
-  n.output(0, ElementType::String, {rows_of(n)[0]});
+  n.output(0, ElementType::String, {rows_for_trees(n)[0]});
 }
 
-void lower_classes(KernelQuery& l) {
+void lower_tree_classes(KernelQuery& l) {
   const auto tables = std::make_shared<TreeTables>(tables_of(l.node()));
   const int64_t count = class_labels(l.node()).count();
   const std::set<int32_t> used(tables->targets.begin(), tables->targets.end());
@@ -203,7 +203,7 @@ void lower_classes(KernelQuery& l) {
                       .is_classifier = true});
 }
 
-std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const Node& node) {
+std::optional<std::vector<ValueId>> decompose_tree_classifier(GraphBuilder& b, const Node& node) {
   const std::vector<ValueId> both = b.ops("onnxc.TreeClasses", {node.input(0)}, 2, node.attributes);
   return std::vector{pick_labels(b, node, both[0]), both[1]};
 }
@@ -216,31 +216,31 @@ const Operator op_TreeEnsemble{.name = "TreeEnsemble",
                                .min_inputs = 1,
                                .max_inputs = 1,
                                .max_outputs = 1,
-                               .infer = infer_regressor,
+                               .infer = infer_tree_regressor,
                                .evaluate = evaluate_regressor,
-                               .lower = lower_regressor};
+                               .lower = lower_tree_regressor};
 const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor",
                                         .domain = "ai.onnx.ml",
                                         .min_inputs = 1,
                                         .max_inputs = 1,
                                         .max_outputs = 1,
-                                        .infer = infer_regressor,
+                                        .infer = infer_tree_regressor,
                                         .evaluate = evaluate_regressor,
-                                        .lower = lower_regressor};
+                                        .lower = lower_tree_regressor};
 const Operator op_TreeEnsembleClassifier{.name = "TreeEnsembleClassifier",
                                          .domain = "ai.onnx.ml",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .max_outputs = 2,
-                                         .infer = infer_classifier,
-                                         .decompose = decompose_classifier};
+                                         .infer = infer_tree_classifier,
+                                         .decompose = decompose_tree_classifier};
 const Operator op_TreeClasses{.name = "TreeClasses",
                               .domain = "onnxc",
                               .min_inputs = 1,
                               .max_inputs = 1,
                               .min_outputs = 2,
                               .max_outputs = 2,
-                              .infer = infer_classes,
-                              .lower = lower_classes};
+                              .infer = infer_tree_classes,
+                              .lower = lower_tree_classes};
 
 }  // namespace onnxc

@@ -88,7 +88,7 @@ void evaluate_conv_transpose(Evaluation& e) {
   });
 }
 
-void lower_reference(KernelQuery& l) {
+void lower_conv_transpose_reference(KernelQuery& l) {
   const Window window = read_conv_transpose(l.node(), l.extents(0), l.extents(1)).window;
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
@@ -103,7 +103,7 @@ void lower_reference(KernelQuery& l) {
 
 void lower_conv_transpose(KernelQuery& l) {
   if (l.optimise() && has_fast_conv_transpose(l.graph(), l.node())) return lower_fast_conv_transpose(l);
-  lower_reference(l);
+  lower_conv_transpose_reference(l);
   l.apply_epilogue(l.result());
 }
 

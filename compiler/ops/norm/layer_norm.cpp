@@ -16,7 +16,7 @@ namespace onnxc {
 namespace {
 
 bool is_centred(const Node& node) { return node.op == "LayerNormalization"; }
-int axis_of(const Node& node, int rank) {
+int first_axis(const Node& node, int rank) {
   const int64_t axis = node.integer("axis", -1);
   if (axis < -rank || axis >= rank) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axis, rank));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
@@ -32,7 +32,7 @@ ElementType stash_of(const Node& node, ElementType x) {
 
 void infer_layer_norm(Inference& n) {
   Extents x = n.extents(0);
-  const int axis = axis_of(n.node(), n.rank(0));
+  const int axis = first_axis(n.node(), n.rank(0));
   Extents rows = x;
   for (std::size_t k = static_cast<std::size_t>(axis); k < rows.size(); ++k) rows[k] = 1;
   for (int i = 1; i <= 2; ++i) {
@@ -48,7 +48,7 @@ void infer_layer_norm(Inference& n) {
 bool is_kernel(const Graph& graph, const Node& node) {
   const Type& x = graph[node.input(0)].type;
   if (x.element != ElementType::F32 && x.element != ElementType::F64) return false;
-  const Extents wanted(x.extents.begin() + axis_of(node, x.rank()), x.extents.end());
+  const Extents wanted(x.extents.begin() + first_axis(node, x.rank()), x.extents.end());
   for (int i = 1; i <= 2; ++i) {
     if (node.has_input(i) && (graph[node.input(i)].type.element != x.element || graph[node.input(i)].type.extents != wanted)) return false;
   }
@@ -65,7 +65,7 @@ std::optional<std::vector<ValueId>> decompose_layer_norm(GraphBuilder& b, const 
   std::map<std::string, Attribute> attributes = node.attributes;
   attributes["stash_type"] = static_cast<int64_t>(stash);
   const int outputs = static_cast<int>(node.outputs.size());
-  const Extents wanted(b.extents(x).begin() + axis_of(node, b.rank(x)), b.extents(x).end());
+  const Extents wanted(b.extents(x).begin() + first_axis(node, b.rank(x)), b.extents(x).end());
   bool fits = true;
   for (int i = 1; i <= 2; ++i) fits = fits && (!node.has_input(i) || b.extents(node.input(i)) == wanted);
   std::vector<ValueId> inputs{cast_to(b, x, stash)};
@@ -81,7 +81,7 @@ std::optional<std::vector<ValueId>> decompose_layer_norm(GraphBuilder& b, const 
 
 void compute(Evaluation& e) {
   const Shape shape = Evaluation::shape_of(e.input(0));
-  const int axis = axis_of(e.node(), shape.rank);
+  const int axis = first_axis(e.node(), shape.rank);
   const auto run = [&]<class T>() {
     scalar::NormParams<T> p{.rows = shape.count(0, axis),
                             .n = shape.count(axis, shape.rank),
@@ -101,7 +101,7 @@ void compute(Evaluation& e) {
 /// Only the form that decompose leaves can be evaluated.
 void evaluate_layer_norm(Evaluation& e) {
   bool decomposed = e.type(0) == ElementType::F32 || e.type(0) == ElementType::F64;
-  const auto rank = static_cast<std::size_t>(e.rank(0)), axis = static_cast<std::size_t>(axis_of(e.node(), e.rank(0)));
+  const auto rank = static_cast<std::size_t>(e.rank(0)), axis = static_cast<std::size_t>(first_axis(e.node(), e.rank(0)));
   for (int i = 1; i <= 2; ++i) {
     if (!e.has(i)) continue;
     decomposed = decomposed && e.type(i) == e.type(0) &&
@@ -118,7 +118,7 @@ void evaluate_layer_norm(Evaluation& e) {
 void lower_norm_rows(KernelQuery& l, std::string_view row, bool fast) {
   const Node& node = l.node();
   const View x = l.in(0), y = l.out(0);
-  const int axis = axis_of(node, static_cast<int>(x.extents.size()));
+  const int axis = first_axis(node, static_cast<int>(x.extents.size()));
   Dim rows = 1, n = 1;
   for (std::size_t k = 0; k < x.extents.size(); ++k) (static_cast<int>(k) < axis ? rows : n) *= x.extents[k];
   const double epsilon = static_cast<double>(node.number("epsilon", 1e-5f));

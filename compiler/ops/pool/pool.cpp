@@ -80,7 +80,7 @@ void evaluate_pool(Evaluation& e) {
   }
 }
 
-void lower_reference(KernelQuery& l) {
+void lower_pool_reference(KernelQuery& l) {
   const Node& node = l.node();
   const Window window = pool_window(node, l.extents(0));
   const View x = l.in(0), y = l.out(0);
@@ -103,7 +103,7 @@ void lower_reference(KernelQuery& l) {
 void lower_pool(KernelQuery& l) {
   if (l.optimise() && has_fast_pool(l.graph(), l.node())) return lower_fast_pool(l);
   if (l.optimise() && has_byte_pool(l.graph(), l.node())) lower_byte_pool(l);
-  else lower_reference(l);
+  else lower_pool_reference(l);
   l.apply_epilogue(l.result());
 }
 

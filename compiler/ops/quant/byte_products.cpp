@@ -46,7 +46,7 @@ void check_operands(Inference& n) {
   if (n.has(2) && n.element(2) != ElementType::I32) n.fail(fmt::format("start is {}, not i32", name(n.element(2))));
 }
 
-void infer_conv(Inference& n) {
+void infer_byte_conv(Inference& n) {
   check_operands(n);
   Extents y = conv_extents(n, 0, 1);
   if (n.has(2)) n.unify(n.extents(2)[0], y[1], "the start and the output channels");
@@ -118,7 +118,7 @@ const Operator op_ByteConv{.name = "ByteConv",
                            .min_inputs = 2,
                            .max_inputs = 3,
                            .max_outputs = 1,
-                           .infer = infer_conv,
+                           .infer = infer_byte_conv,
                            .evaluate = evaluate_conv,
                            .lower = lower_conv,
                            .layout = LayoutRule::Prefers,

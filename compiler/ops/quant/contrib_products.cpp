@@ -76,7 +76,7 @@ ValueId channels_first_conv(GraphBuilder& b, const Node& node, std::vector<Value
   const ValueId y = b.op("QLinearConv", std::move(inputs), std::move(attributes));
   return last ? move_channels(b, y, false) : y;
 }
-void infer_conv(Inference& n) {
+void infer_contrib_conv(Inference& n) {
   if (n.rank(0) < 3) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", n.rank(0)));
   Graph scratch;
   int fresh = 0;
@@ -165,7 +165,7 @@ std::span<const Operator> table_contrib_products() {
        .min_inputs = 8,
        .max_inputs = 9,
        .max_outputs = 1,
-       .infer = infer_conv,
+       .infer = infer_contrib_conv,
        .decompose = decompose_conv},
       {.name = "MatMulIntegerToFloat",
        .domain = kDomain,

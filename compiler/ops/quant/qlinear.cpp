@@ -53,11 +53,11 @@ std::optional<std::vector<ValueId>> decompose_unary(GraphBuilder& b, const Node&
   return quantised(b, node, b.op("LeakyRelu", {x}, {{"alpha", node.number("alpha", 0.01f)}}), 3);
 }
 
-void infer_softmax(Inference& n) {
+void infer_byte_softmax(Inference& n) {
   infer_unary(n);
   static_cast<void>(n.axis(n.node().integer("axis", -1), n.rank(0)));
 }
-std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Node& node) {
+std::optional<std::vector<ValueId>> decompose_byte_softmax(GraphBuilder& b, const Node& node) {
   const int64_t rank = b.rank(node.input(0)), given = node.integer("axis", -1), axis = given < 0 ? given + rank : given;
   const ValueId x = real(b, node, 0);
   b.in_floats(no_byte_form("Softmax"));
@@ -122,7 +122,7 @@ std::vector<int64_t> to_channels_last(int64_t rank) {
   perm.push_back(1);
   return perm;
 }
-ValueId transpose(GraphBuilder& b, ValueId v, std::vector<int64_t> perm) { return b.op("Transpose", {v}, {{"perm", std::move(perm)}}); }
+ValueId transposed(GraphBuilder& b, ValueId v, std::vector<int64_t> perm) { return b.op("Transpose", {v}, {{"perm", std::move(perm)}}); }
 
 /// The output has the extents of ONNX's operator on the input. That operator is built in a scratch graph only to find
 /// them.
@@ -135,13 +135,13 @@ Extents extents_of_pool(Inference& n, const char* op, bool channels_last) {
   const ValueId x = scratch.add_value("x", Type::tensor(ElementType::F32, n.extents(0)));
   std::map<std::string, Attribute> attributes = n.node().attributes;
   attributes.erase("channels_last");
-  const ValueId y = b.op(op, {channels_last ? transpose(b, x, to_channels_first(rank)) : x}, std::move(attributes));
-  return b.extents(channels_last ? transpose(b, y, to_channels_last(rank)) : y);
+  const ValueId y = b.op(op, {channels_last ? transposed(b, x, to_channels_first(rank)) : x}, std::move(attributes));
+  return b.extents(channels_last ? transposed(b, y, to_channels_last(rank)) : y);
 }
 
 const char* pool_of(const Node& node) { return node.op == "QLinearAveragePool" ? "AveragePool" : "GlobalAveragePool"; }
 
-void infer_pool(Inference& n) {
+void infer_byte_pool(Inference& n) {
   need_byte(n, 0);
   for (int scale : {1, 3}) need_scale(n, scale, 0);
   n.output(0, n.element(0), extents_of_pool(n, pool_of(n.node()), n.node().integer("channels_last", 0) != 0));
@@ -153,9 +153,9 @@ std::optional<std::vector<ValueId>> decompose_pool(GraphBuilder& b, const Node& 
   attributes.erase("channels_last");
   b.in_floats(fmt::format("averages are computed on bytes only as {} between DequantizeLinear and QuantizeLinear", pool_of(node)));
   ValueId x = real(b, node, 0);
-  if (last) x = transpose(b, x, to_channels_first(rank));
+  if (last) x = transposed(b, x, to_channels_first(rank));
   ValueId y = quantised(b, node, b.op(pool_of(node), {x}, std::move(attributes)), 3)[0];
-  return std::vector{last ? transpose(b, y, to_channels_last(rank)) : y};
+  return std::vector{last ? transposed(b, y, to_channels_last(rank)) : y};
 }
 
 void infer_nhwc_max_pool(Inference& n) {
@@ -164,8 +164,8 @@ void infer_nhwc_max_pool(Inference& n) {
 }
 std::optional<std::vector<ValueId>> decompose_nhwc_max_pool(GraphBuilder& b, const Node& node) {
   const int64_t rank = b.rank(node.input(0));
-  const ValueId y = b.op("MaxPool", {transpose(b, node.input(0), to_channels_first(rank))}, node.attributes);
-  return std::vector{transpose(b, y, to_channels_last(rank))};
+  const ValueId y = b.op("MaxPool", {transposed(b, node.input(0), to_channels_first(rank))}, node.attributes);
+  return std::vector{transposed(b, y, to_channels_last(rank))};
 }
 
 void infer_reduce_mean(Inference& n) {
@@ -226,8 +226,8 @@ std::span<const Operator> table_qlinear() {
        .min_inputs = 2,
        .max_inputs = 5,
        .max_outputs = 1,
-       .infer = infer_softmax,
-       .decompose = decompose_softmax},
+       .infer = infer_byte_softmax,
+       .decompose = decompose_byte_softmax},
       {.name = "QLinearWhere",
        .domain = kDomain,
        .min_inputs = 3,
@@ -241,14 +241,14 @@ std::span<const Operator> table_qlinear() {
        .min_inputs = 2,
        .max_inputs = 5,
        .max_outputs = 1,
-       .infer = infer_pool,
+       .infer = infer_byte_pool,
        .decompose = decompose_pool},
       {.name = "QLinearGlobalAveragePool",
        .domain = kDomain,
        .min_inputs = 2,
        .max_inputs = 5,
        .max_outputs = 1,
-       .infer = infer_pool,
+       .infer = infer_byte_pool,
        .decompose = decompose_pool},
       {.name = "QLinearReduceMean",
        .domain = kDomain,

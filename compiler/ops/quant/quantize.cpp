@@ -7,6 +7,7 @@
 // has the same operators under its own name, from before ONNX had 16-bit and 4-bit integers.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/quant/linear.h"
 
@@ -14,11 +15,6 @@
 
 namespace onnxc {
 namespace {
-
-int64_t axis_of(const Node& node, int rank) {
-  const int64_t axis = node.integer("axis", 1);
-  return axis < 0 ? axis + rank : axis;
-}
 
 /// The type that an attribute names; Undefined if the attribute is absent.
 ElementType named_type(const Node& node, const char* attribute) {
@@ -42,7 +38,7 @@ ElementType quantised_type(const Graph& graph, const Node& node) {
 
 void check_scale(Inference& n) {
   const Extents &x = n.extents(0), &scale = n.extents(1);
-  const int64_t axis = axis_of(n.node(), static_cast<int>(x.size())), block = n.node().integer("block_size", 0);
+  const int64_t axis = axis_of(n.node(), 1, static_cast<int>(x.size())), block = n.node().integer("block_size", 0);
   const bool one = scale.empty() || (scale.size() == 1 && scale[0] == Dim(1));
   if (block < 0) n.fail(fmt::format("block_size is {}", block));
   const ElementType type = n.element(1);
@@ -97,7 +93,8 @@ void infer_dequantize(Inference& n) {
 /// The scale or zero point, reshaped so that it broadcasts to x.
 ValueId spread(GraphBuilder& b, const Node& node, ValueId v) {
   const Extents x = b.extents(node.input(0));  // a copy, since the builder moves values when it adds some
-  const int64_t rank = static_cast<int64_t>(x.size()), axis = axis_of(node, static_cast<int>(rank)), block = node.integer("block_size", 0);
+  const int64_t rank = static_cast<int64_t>(x.size()), axis = axis_of(node, 1, static_cast<int>(rank)),
+                block = node.integer("block_size", 0);
   const Extents own = b.extents(v);
   if (own.empty()) return v;
   if (own.size() == 1 && own[0] == Dim(1)) return b.op("Squeeze", {v, b.integers({0})});

@@ -15,7 +15,7 @@ namespace {
 void need_bytes(Inference& n, int i) {
   if (n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; u8 is needed", i, name(n.element(i))));
 }
-bool is_real(ElementType type) { return is_float(type) && info(type).bits >= 16; }
+bool is_scale_type(ElementType type) { return is_float(type) && info(type).bits >= 16; }
 bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 int64_t needed(Inference& n, const char* attribute, int64_t otherwise = 0) {
@@ -45,7 +45,7 @@ void infer_matmul_nbits(Inference& n) {
   }
   if (n.node().integer("weight_prepacked", 0) != 0)
     n.unsupported("the weights are packed for another machine", "export with weight_prepacked=0");
-  if (!is_real(n.element(0)) || n.element(0) == ElementType::F64) n.fail(fmt::format("A is {}", name(n.element(0))));
+  if (!is_scale_type(n.element(0)) || n.element(0) == ElementType::F64) n.fail(fmt::format("A is {}", name(n.element(0))));
   need_bytes(n, 1);
   for (int i : {2, 5}) {
     if (n.has(i) && n.element(i) != n.element(0)) n.fail(fmt::format("input {} is {}, A {}", i, name(n.element(i)), name(n.element(0))));
@@ -152,7 +152,7 @@ constexpr float kTables[2][16] = {
 void infer_matmul_bnb4(Inference& n) {
   const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), type = n.node().integer("quant_type", -1);
   if (type != 0 && type != 1) n.fail(fmt::format("quant_type is {}; 0 (FP4) or 1 (NF4) is needed", type));
-  if (!is_real(n.element(0))) n.fail(fmt::format("A is {}", name(n.element(0))));
+  if (!is_scale_type(n.element(0))) n.fail(fmt::format("A is {}", name(n.element(0))));
   need_bytes(n, 1);
   need_count(n, 1, (columns * k + 1) / 2, "the bytes of B");
   need_count(n, 2, (columns * k + block - 1) / block, "absmax");
@@ -259,7 +259,7 @@ void infer_gather_blocks(Inference& n) {
   if (!floats || look.block != 0) static_cast<void>(block_size(n, 16, 128));
   if (floats && n.has(3)) n.fail(fmt::format("zero points for data of {}", name(type)));
   if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the indices are {}", name(n.element(1))));
-  if (!is_real(n.element(2))) n.fail(fmt::format("the scales are {}", name(n.element(2))));
+  if (!is_scale_type(n.element(2))) n.fail(fmt::format("the scales are {}", name(n.element(2))));
   if (n.has(3) && n.element(3) != type) n.fail(fmt::format("the zero points are {}, data {}", name(n.element(3)), name(type)));
   Extents whole = n.extents(0);
   if (look.in_bytes) whole.back() *= 8 / look.bits;

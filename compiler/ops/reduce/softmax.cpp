@@ -2,6 +2,7 @@
 // channels-last image. Other axes are transposed there and back. For f16 and bf16 each step of the specification's
 // function body rounds, as in ONNX's reference.
 #include "compiler/ops/reduce/softmax.h"
+#include "compiler/ops/axis.h"
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
@@ -12,11 +13,6 @@ namespace onnxc {
 namespace {
 
 bool is_log(const Node& node) { return node.op == "LogSoftmax"; }
-int axis_of(const Node& node, int rank) {
-  const int64_t axis = node.integer("axis", -1);
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
-
 /// Before opset 13 the input was a matrix: the axes before `axis` (default 1) by those from it on.
 void resolve_softmax(GraphBuilder& b, Node& node) {
   if (node.version >= 13) return;
@@ -38,7 +34,7 @@ void infer_softmax(Inference& n) {
 
 void evaluate_softmax(Evaluation& e) {
   const Shape shape = Evaluation::shape_of(e.input(0));
-  const int axis = axis_of(e.node(), shape.rank);
+  const int axis = static_cast<int>(axis_of(e.node(), -1, shape.rank));
   const int64_t outer = shape.count(0, axis), n = shape.rank == 0 ? 1 : shape[axis], inner = shape.count(axis + 1, shape.rank);
   for_float(e.type(0), [&]<class T>() {
     if (is_log(e.node())) scalar::log_softmax(Share{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
@@ -59,7 +55,7 @@ struct Lines {
 };
 Lines lines_of(KernelQuery& l) {
   const Extents& extents = l.extents(0);
-  const int rank = static_cast<int>(extents.size()), axis = axis_of(l.node(), rank);
+  const int rank = static_cast<int>(extents.size()), axis = static_cast<int>(axis_of(l.node(), -1, rank));
   return {axis, product(extents, 0, axis), rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)], product(extents, axis + 1, rank)};
 }
 
@@ -104,7 +100,7 @@ std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Nod
   const int rank = b.rank(x);
   if (!is_half(b.type(x).element) || rank == 0) return compute_in_float(b, node);
   const std::map<std::string, Attribute> keep{{"keepdims", int64_t{1}}};
-  const ValueId axes = b.integers({axis_of(node, rank)});
+  const ValueId axes = b.integers({axis_of(node, -1, rank)});
   const ValueId shifted = b.op("Sub", {x, b.op("ReduceMax", {x, axes}, keep)});
   const ValueId power = b.op("Exp", {shifted}), sum = b.op("ReduceSum", {power, axes}, keep);
   return std::vector{is_log(node) ? b.op("Sub", {shifted, b.op("Log", {sum})}) : b.op("Div", {power, sum})};

@@ -1,6 +1,7 @@
 // ArgMax, ArgMin: the index of the largest or smallest element along an axis. Hardmax: a one there and zeros elsewhere.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/arg_max.hpp"
@@ -9,11 +10,6 @@ namespace onnxc {
 namespace {
 
 // ---- ArgMax, ArgMin
-
-int axis_of(const Node& node, int64_t otherwise, int rank) {
-  const int64_t axis = node.integer("axis", otherwise);
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
-}
 
 void infer_arg(Inference& n) {
   Extents out = n.extents(0);
@@ -27,7 +23,7 @@ void infer_arg(Inference& n) {
 
 void evaluate_arg(Evaluation& e) {
   const Shape in = Evaluation::shape_of(e.input(0));
-  const int axis = axis_of(e.node(), 0, in.rank);
+  const int axis = static_cast<int>(axis_of(e.node(), 0, in.rank));
   const scalar::ArgParams params{.outer = in.count(0, axis),
                                  .n = in[axis],
                                  .inner = in.count(axis + 1, in.rank),
@@ -46,7 +42,7 @@ NamedArgs params_of(const Extents& x, int first, int last) {
 
 void lower_arg(KernelQuery& l) {
   const View x = l.in(0);
-  const int axis = axis_of(l.node(), 0, static_cast<int>(x.extents.size()));
+  const int axis = static_cast<int>(axis_of(l.node(), 0, std::ssize(x.extents)));
   auto params = params_of(x.extents, axis, axis + 1);
   if (l.node().is("ArgMin")) params.emplace_back("least", flag_arg(true));
   if (l.node().integer("select_last_index", 0) != 0) params.emplace_back("last", flag_arg(true));
@@ -63,7 +59,7 @@ void resolve_hardmax(GraphBuilder&, Node& node) {
 
 /// The axes that form one row: [first, second).
 std::pair<int, int> row_axes(const Node& node, int rank) {
-  const int axis = axis_of(node, -1, rank);
+  const int axis = static_cast<int>(axis_of(node, -1, rank));
   return {axis, node.integer("flattens", 0) != 0 ? rank : axis + 1};
 }
 

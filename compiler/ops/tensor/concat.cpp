@@ -1,6 +1,7 @@
 // Concat: its inputs one after the other along an axis. Before opset 4 the axis was optional, 1 where absent.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/tensor/moves.h"
 
 namespace onnxc {
@@ -10,14 +11,9 @@ void resolve_concat(GraphBuilder&, Node& node) {
   if (node.version < 4 && !node.has("axis")) node.attributes["axis"] = int64_t{1};
 }
 
-std::size_t axis_of(const Node& node, std::size_t rank) {
-  const int64_t axis = node.integer("axis", 0);
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-}
-
 Moves move_concat(const Operands& operands) {
   Moves moves;
-  const std::size_t rank = operands.out[0].size(), axis = axis_of(operands.node, rank);
+  const std::size_t rank = operands.out[0].size(), axis = static_cast<std::size_t>(axis_of(operands.node, 0, static_cast<int64_t>(rank)));
   DimList at(rank, 0);
   for (int i = 0; i < static_cast<int>(operands.in.size()); ++i) {
     moves.list.push_back(move_all(operands, i, 0, at));

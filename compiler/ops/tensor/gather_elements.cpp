@@ -1,17 +1,13 @@
 // GatherElements and GatherND: elements, or slices, picked by an index for each.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/gather_elements.hpp"
 
 namespace onnxc {
 namespace {
-
-int64_t axis_of(const Node& node, int rank) {
-  const int64_t axis = node.integer("axis", 0);
-  return axis < 0 ? axis + rank : axis;
-}
 
 void infer_gather_elements(Inference& n) {
   const int rank = n.rank(0);
@@ -28,7 +24,7 @@ void infer_gather_elements(Inference& n) {
 void evaluate_gather_elements(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() {
     for_index(e.type(1),
-              [&]<class I>() { e.check(scalar::gather_elements(e.out<T>(), e.in<T>(0), e.in<I>(1), axis_of(e.node(), e.rank(0)))); });
+              [&]<class I>() { e.check(scalar::gather_elements(e.out<T>(), e.in<T>(0), e.in<I>(1), axis_of(e.node(), 0, e.rank(0)))); });
   });
 }
 
@@ -38,7 +34,7 @@ void lower_gather_elements(KernelQuery& l) {
       .tensor(l.out(0))
       .tensor(x)
       .tensor(indices)
-      .dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
+      .dim(axis_of(l.node(), 0, static_cast<int>(x.extents.size())))
       .emit();
 }
 

@@ -3,17 +3,13 @@
 
 #include <cmath>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/one_hot.hpp"
 
 namespace onnxc {
 namespace {
-
-int64_t axis_of(const Node& node, int rank_of_result) {
-  const int64_t axis = node.integer("axis", -1);
-  return axis < 0 ? axis + rank_of_result : axis;
-}
 
 /// The depth may have any numeric type; it is cast to an integer.
 Dim depth_of(Inference& n) {
@@ -48,13 +44,13 @@ void infer_one_hot(Inference& n) {
 
 void evaluate_one_hot(Evaluation& e) {
   for_size(e.type(2), [&]<class T>() {
-    for_number(e.type(0), [&]<class I>() { scalar::one_hot(e.out<T>(), e.in<I>(0), e.in<T>(2), axis_of(e.node(), e.rank(0) + 1)); });
+    for_number(e.type(0), [&]<class I>() { scalar::one_hot(e.out<T>(), e.in<I>(0), e.in<T>(2), axis_of(e.node(), -1, e.rank(0) + 1)); });
   });
 }
 
 void lower_one_hot(KernelQuery& l) {
   const View indices = l.in(0), values = l.in(2), y = l.out(0);
-  l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), static_cast<int>(y.extents.size()))).emit();
+  l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), -1, static_cast<int>(y.extents.size()))).emit();
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace onnxc {
 namespace {
 
 /// If only a run knows the axes: pads of all axes, with the given ones put in their places.
-void name_all_axes(GraphBuilder& b, Node& node) {
+void name_padded_axes(GraphBuilder& b, Node& node) {
   if (!node.has_input(3) || !node.has_input(1) || b.graph()[node.inputs[3]].constant || b.graph()[node.inputs[3]].elements) return;
   const Type &x = b.type(node.inputs[0]), &axes = b.type(node.inputs[3]);
   if (!x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1) return;
@@ -24,7 +24,7 @@ void name_all_axes(GraphBuilder& b, Node& node) {
 }
 
 void resolve_pad(GraphBuilder& b, Node& node) {
-  if (node.version >= 11) return name_all_axes(b, node);
+  if (node.version >= 11) return name_padded_axes(b, node);
   const char* pads = node.version < 2 ? "paddings" : "pads";
   const ValueId value = b.number(b.type(node.inputs[0]).element, static_cast<double>(node.number("value", 0)));
   node.inputs = {node.inputs[0], b.integers(node.integers(pads)), value};

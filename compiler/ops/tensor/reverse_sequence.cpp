@@ -18,7 +18,7 @@ void infer_reverse_sequence(Inference& n) {
   n.output(0, n.type(0));
 }
 
-int64_t axis_of(const Node& node, const char* name, int64_t otherwise, int rank) {
+int64_t named_axis(const Node& node, const char* name, int64_t otherwise, int rank) {
   const int64_t axis = node.integer(name, otherwise);
   return axis < 0 ? axis + rank : axis;
 }
@@ -26,8 +26,8 @@ int64_t axis_of(const Node& node, const char* name, int64_t otherwise, int rank)
 void evaluate_reverse_sequence(Evaluation& e) {
   const int rank = e.rank(0);
   for_size(e.type(0), [&]<class T>() {
-    e.check(scalar::reverse_sequence(e.out<T>(), e.in<T>(0), e.in<int64_t>(1), axis_of(e.node(), "time_axis", 0, rank),
-                                     axis_of(e.node(), "batch_axis", 1, rank)));
+    e.check(scalar::reverse_sequence(e.out<T>(), e.in<T>(0), e.in<int64_t>(1), named_axis(e.node(), "time_axis", 0, rank),
+                                     named_axis(e.node(), "batch_axis", 1, rank)));
   });
 }
 
@@ -38,8 +38,8 @@ void lower_reverse_sequence(KernelQuery& l) {
       .tensor(l.out(0))
       .tensor(x)
       .tensor(lengths)
-      .dim(axis_of(l.node(), "time_axis", 0, rank))
-      .dim(axis_of(l.node(), "batch_axis", 1, rank))
+      .dim(named_axis(l.node(), "time_axis", 0, rank))
+      .dim(named_axis(l.node(), "batch_axis", 1, rank))
       .emit();
 }
 

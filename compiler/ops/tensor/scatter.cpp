@@ -2,17 +2,13 @@
 // data dies here.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/scatter.hpp"
 
 namespace onnxc {
 namespace {
-
-int64_t axis_of(const Node& node, int64_t otherwise, int rank) {
-  const int64_t axis = node.integer("axis", otherwise);
-  return axis < 0 ? axis + rank : axis;
-}
 
 Reduction reduction_of(const Node& node) {
   const std::string name = node.string("reduction", "none");

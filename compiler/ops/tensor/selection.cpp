@@ -23,7 +23,7 @@ void lower_nonzero(KernelQuery& l) {
 // ---- Compress: the slices whose condition holds.
 
 /// The axis, or -1 if the tensor is taken as a list.
-int axis_of(const Node& node, int rank) {
+int axis_or_none(const Node& node, int rank) {
   if (!node.has("axis")) return -1;
   const int64_t axis = node.integer("axis", 0);
   if (axis < -rank || axis >= rank) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axis, rank));
@@ -50,14 +50,14 @@ Extents with_axis(const Extents& x, int axis, Dim extent) {
 void infer_compress(Inference& n) {
   const Extents& x = n.extents(0);
   if (n.element(1) != ElementType::Bool || n.rank(1) != 1) n.fail(fmt::format("the condition is {}, not a list of bool", n.type(1).text()));
-  const int axis = axis_of(n.node(), n.rank(0));
+  const int axis = axis_or_none(n.node(), n.rank(0));
   const Dim count = n.fresh("compress", 0, min(slices_of(x, axis).extent, n.extents(1)[0]));
   n.output(0, n.element(0), with_axis(x, axis, count));
 }
 
 void lower_compress(KernelQuery& l) {
   const View x = l.in(0), condition = l.in(1);
-  const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
+  const Slices s = slices_of(x.extents, axis_or_none(l.node(), static_cast<int>(x.extents.size())));
   l.call("scalar_compress")
       .binds(l.symbol(0))
       .pointer(l.out(0))
@@ -74,7 +74,7 @@ void lower_compress(KernelQuery& l) {
 
 void infer_unique(Inference& n) {
   const Extents& x = n.extents(0);
-  const int axis = axis_of(n.node(), n.rank(0));
+  const int axis = axis_or_none(n.node(), n.rank(0));
   const Dim extent = slices_of(x, axis).extent, count = n.fresh("unique", 0, extent);
   n.output(0, n.element(0), with_axis(x, axis, count));
   n.output(1, ElementType::I64, {count});
@@ -84,7 +84,7 @@ void infer_unique(Inference& n) {
 
 void lower_unique(KernelQuery& l) {
   const View x = l.in(0);
-  const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
+  const Slices s = slices_of(x.extents, axis_or_none(l.node(), static_cast<int>(x.extents.size())));
   std::vector<Arg> out;
   for (int i = 0; i < 4; ++i) out.push_back(l.has_output(i) ? Arg(l.out(i).pointer) : Arg(NullArg{}));
   const PointerArg order = l.workspace("order", ElementType::I64, s.extent), rank = l.workspace("rank", ElementType::I64, s.extent);

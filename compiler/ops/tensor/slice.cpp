@@ -12,7 +12,7 @@ namespace onnxc {
 namespace {
 
 /// If only a run knows the axes: starts, ends and steps of all axes, with the given ones put in their places.
-void name_all_axes(GraphBuilder& b, Node& node) {
+void name_sliced_axes(GraphBuilder& b, Node& node) {
   const auto known = [&](ValueId v) { return b.graph()[v].constant || b.graph()[v].elements; };
   if (node.inputs.size() < 4 || !node.has_input(1) || !node.has_input(2) || !node.has_input(3) || known(node.inputs[3])) return;
   const Type &x = b.type(node.inputs[0]), &axes = b.type(node.inputs[3]);
@@ -31,7 +31,7 @@ void name_all_axes(GraphBuilder& b, Node& node) {
 }
 
 void resolve_slice(GraphBuilder& b, Node& node) {
-  if (node.version >= 10) return name_all_axes(b, node);
+  if (node.version >= 10) return name_sliced_axes(b, node);
   const ValueId starts = b.integers(node.integers("starts")), ends = b.integers(node.integers("ends"));
   const ValueId axes = node.has("axes") ? b.integers(node.integers("axes")) : kAbsent;
   node.inputs = {node.inputs[0], starts, ends, axes};

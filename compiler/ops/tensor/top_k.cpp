@@ -2,6 +2,7 @@
 // that is requested. In opset 1 k was an attribute.
 #include <fmt/format.h>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/tensor/top_k.h"
 #include "runtime_stub/onnxc/scalar/top_k.hpp"
@@ -14,11 +15,6 @@ void resolve_top_k(GraphBuilder& b, Node& node) {
   if (!node.has("k")) node.fail(ErrorKind::Invalid, "has no k");
   node.inputs = {node.inputs[0], b.integers({node.integer("k", 0)})};
   node.attributes.erase("k");
-}
-
-int64_t axis_of(const Node& node, int rank) {
-  const int64_t axis = node.integer("axis", -1);
-  return axis < 0 ? axis + rank : axis;
 }
 
 void infer_top_k(Inference& n) {
@@ -39,7 +35,7 @@ void evaluate_top_k(Evaluation& e) {
   const Shape out = Evaluation::shape_of(values);
   for_number(e.type(0), [&]<class T>() {
     e.check(scalar::top_k(Tensor<T>{values.as<T>().data(), out}, Tensor<int64_t>{indices.as<int64_t>().data(), out}, e.in<T>(0),
-                          axis_of(e.node(), e.rank(0)), e.node().integer("largest", 1) != 0));
+                          axis_of(e.node(), -1, e.rank(0)), e.node().integer("largest", 1) != 0));
   });
   if (e.has_output(0)) e.output(0) = std::move(values);
   if (e.has_output(1)) e.output(1) = std::move(indices);
@@ -48,7 +44,7 @@ void evaluate_top_k(Evaluation& e) {
 void lower_top_k(KernelQuery& l) {
   const View x = l.in(0);
   const View values = top_k_output(l, 0), indices = top_k_output(l, 1);
-  const int64_t axis = axis_of(l.node(), static_cast<int>(x.extents.size()));
+  const int64_t axis = axis_of(l.node(), -1, static_cast<int>(x.extents.size()));
   const bool largest = l.node().integer("largest", 1) != 0;
   const Dim count = element_count(x.extents);
   const double bytes = count.is_constant() ? static_cast<double>(storage_bytes(x.element, count.value())) : 1;

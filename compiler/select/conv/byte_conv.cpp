@@ -9,9 +9,9 @@
 namespace onnxc {
 namespace {
 
-bool is_product(const ConvCall& c) { return c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
+bool is_byte_product(const ConvCall& c) { return c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
 
-bool is_depthwise(const ConvCall& c) { return c.group > 1 && c.cin == c.group && c.cout == c.group; }
+bool is_byte_depthwise(const ConvCall& c) { return c.group > 1 && c.cin == c.group && c.cout == c.group; }
 
 std::span<const int8_t> byte_weights(KernelQuery& l) { return l.constant(1)->as<int8_t>(); }
 
@@ -67,7 +67,7 @@ double conversion_macs(KernelQuery& l, const ConvCall& c) {
   return kElement * static_cast<double>(c.likely_slices() * ConvCall::likely(c.h) * ConvCall::likely(c.w) * c.cin);
 }
 
-void consider_direct(KernelQuery& l, const ConvCall& c) {
+void consider_direct_bytes(KernelQuery& l, const ConvCall& c) {
   const int64_t channels = contract::quads(c.cin / c.group);
   const Tile tile = choose_tile(
       l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = channels * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()});
@@ -144,9 +144,9 @@ void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
 
 void lower_fast_byte_conv(KernelQuery& l) {
   const ConvCall c(l);
-  if (is_depthwise(c)) consider_depthwise_bytes(l, c);
-  else if (is_product(c)) consider_product(l, c);
-  else consider_direct(l, c);
+  if (is_byte_depthwise(c)) consider_depthwise_bytes(l, c);
+  else if (is_byte_product(c)) consider_product(l, c);
+  else consider_direct_bytes(l, c);
   consider_planar(l, c);
   l.build_cheapest();
 }

@@ -30,11 +30,14 @@ std::vector<Storage> storages(KernelQuery& l, const ConvCall& c, const Tile& til
   return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
 }
 
-bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
+bool is_pointwise_product(const ConvCall& c) {
+  return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads();
+}
 
 /// The work of a kernel of register tiles, which reads, and widens, the weights once for each tile of rows.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
-  const double macs = is_product(c) && row != "gemv" ? gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
+  const double macs =
+      is_pointwise_product(c) && row != "gemv" ? gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
   return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
@@ -60,7 +63,7 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::
 }
 
 void consider_gemm(KernelQuery& l, const ConvCall& c) {
-  if (!is_product(c)) return;
+  if (!is_pointwise_product(c)) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), "gemm");
   const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
@@ -150,7 +153,7 @@ void lower_fast_conv(KernelQuery& l) {
     return l.build_cheapest();
   }
   const ConvCall c(l);
-  if (is_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !has_few_outputs(c.cout, c.group)) {
+  if (is_pointwise_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !has_few_outputs(c.cout, c.group)) {
     consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), "gemm_any");
     return l.build_cheapest();
   }

@@ -8,11 +8,11 @@
 namespace onnxc {
 namespace {
 
-struct Form {
+struct StemForm {
   int outputs, taps;
   int points() const { return outputs + taps - 1; }
 };
-constexpr Form kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
+constexpr StemForm kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
 
 // The largest distance of neighbouring pixels of a tile, in floats: such distances become displacements in the code.
 constexpr int64_t kMostStride = 16;
@@ -27,7 +27,7 @@ Dim pitch_of(const Stem& stem, int pixels) {
                                        pixels);
 }
 
-StemWinograd plan_form(const Target& target, const Stem& stem, const Form& form, int pixels) {
+StemWinograd plan_form(const Target& target, const Stem& stem, const StemForm& form, int pixels) {
   const ConvCall& c = stem.call;
   const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels),
                 columns = contract::round_up(c.cout, target.vector_floats);
@@ -56,7 +56,7 @@ std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem&
   // Its tiles need 32 registers, and each multiply-add broadcasts one operand, which is free in AVX-512.
   if (!l.target().has(Feature::Avx512) || !fits_window || !known) return std::nullopt;
   std::optional<StemWinograd> best;
-  for (const Form& form : kForms) {
+  for (const StemForm& form : kForms) {
     if (c.kh < form.taps) continue;
     for (const int pixels : form.points() == 6 ? std::vector{4, 5} : std::vector{3}) {
       const StemWinograd plan = plan_form(l.target(), stem, form, pixels);

@@ -57,9 +57,9 @@ std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& te
 }
 
 /// The columns of ranks: thresholds of one feature and one direction of NaN, up to 255 in each; and sets.
-class Columns {
+class ForestColumns {
  public:
-  explicit Columns(bool doubles) : greatest_(doubles ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max()) {}
+  explicit ForestColumns(bool doubles) : greatest_(doubles ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max()) {}
   /// Tests are numbered as they come.
   void add(const FlatTest& test) {
     const std::size_t number = places_.size();
@@ -194,7 +194,7 @@ class Values {
 };
 
 /// FlatForest::walk, nodes and first_node.
-void lay_out_nodes(const std::vector<ListedTree>& forest, const Columns& columns, FlatTables& tables) {
+void lay_out_nodes(const std::vector<ListedTree>& forest, const ForestColumns& columns, FlatTables& tables) {
   const bool wide = contract::forest_is_wide(tables.shape), blocks = tables.shape.most_leaves <= contract::kForestBlockLeaves;
   const auto walk = [&](int64_t number, int64_t rank, std::size_t link) {
     const auto test = wide ? contract::forest_test<uint32_t>(number, rank) : contract::forest_test<uint16_t>(number, rank);
@@ -210,7 +210,7 @@ void lay_out_nodes(const std::vector<ListedTree>& forest, const Columns& columns
         continue;
       }
       const auto k = static_cast<std::size_t>(tree.order[at]);
-      const Columns::Place place = tree.tests.empty() ? Columns::Place{} : columns.place(before + k);
+      const ForestColumns::Place place = tree.tests.empty() ? ForestColumns::Place{} : columns.place(before + k);
       walk(place.column, place.rank, 2 * k + 1 - at);
       if (!blocks) continue;
       for (int64_t member : {place.column, place.rank, int64_t{tree.order[2 * k + 1]}, int64_t{tree.order[2 * k + 2]}})
@@ -227,7 +227,7 @@ void lay_out_nodes(const std::vector<ListedTree>& forest, const Columns& columns
 std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& request) {
   const NodeTests tests(trees, request.doubles);
   std::vector<ListedTree> forest;
-  Columns columns(request.doubles);
+  ForestColumns columns(request.doubles);
   FlatTables tables;
   contract::ForestShape& shape = tables.shape;
   shape.targets = request.targets;

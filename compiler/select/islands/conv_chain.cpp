@@ -96,7 +96,7 @@ std::vector<const Node*> absorbed_by_conv_chain(const Surroundings& around, cons
 namespace {
 
 /// A chain and how its kernel computes it.
-struct Chain {
+struct ConvChain {
   std::vector<KernelQuery> convs;  ///< in the order of the graph
   ConvCall c;                      ///< the depthwise convolution
   bool expands, projects;          ///< a convolution comes before it, or after it
@@ -114,7 +114,7 @@ struct Chain {
   const char* row() const { return has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain"; }
 };
 
-Chain chain_of(KernelQuery& last) {
+ConvChain chain_of(KernelQuery& last) {
   std::vector<KernelQuery> convs;
   for (const Node* node : last.absorbed()) convs.push_back(last.of(*node));
   convs.push_back(last);
@@ -127,7 +127,7 @@ Chain chain_of(KernelQuery& last) {
 }
 
 /// Chooses the rows of a band, the tile of the expansion and the kernel's form.
-void choose_form(Chain& chain) {
+void choose_form(ConvChain& chain) {
   const ConvCall& c = chain.c;
   const Target& target = chain.last().target();
   const int64_t stride = c.window.strides[0], w_in = c.w.value();
@@ -161,7 +161,7 @@ void choose_form(Chain& chain) {
   chain.scratch_floats = floats(chain.band);
 }
 
-NamedArgs chain_params(Chain& chain, const Pointwise& expand, const Pointwise& project, NamedArgs conv, const View& x, const View& y) {
+NamedArgs chain_params(ConvChain& chain, const Pointwise& expand, const Pointwise& project, NamedArgs conv, const View& x, const View& y) {
   NamedArgs params{{"conv", params_arg(std::move(conv))},
                    {"cin", dim_arg(chain.expands ? ConvCall(chain.first()).cin : chain.c.cin)},
                    {"cout", dim_arg(chain.projects ? ConvCall(chain.last()).cout : chain.c.cout)},
@@ -175,7 +175,7 @@ NamedArgs chain_params(Chain& chain, const Pointwise& expand, const Pointwise& p
 }
 
 /// Adds the epilogues of the three convolutions, with empty ones for those that the chain lacks, and their multiply-adds.
-void finish_chain(Chain& chain, StepBuilder& step) {
+void finish_chain(ConvChain& chain, StepBuilder& step) {
   Dim macs = 0;
   for (KernelQuery* l : {chain.expands ? &chain.first() : nullptr, &chain.depthwise(), chain.projects ? &chain.last() : nullptr}) {
     if (l != nullptr) {
@@ -187,7 +187,7 @@ void finish_chain(Chain& chain, StepBuilder& step) {
   step.macs(macs).emit();
 }
 
-void emit_chain(KernelQuery& last, Chain& chain) {
+void emit_chain(KernelQuery& last, ConvChain& chain) {
   const ConvCall& c = chain.c;
   KernelQuery& depthwise = chain.depthwise();
   const std::optional<Stem> stem = chain.has_stem ? stem_of(chain.first()) : std::nullopt;
@@ -229,7 +229,7 @@ void emit_chain(KernelQuery& last, Chain& chain) {
 }  // namespace
 
 void lower_conv_chain(KernelQuery& last) {
-  Chain chain = chain_of(last);
+  ConvChain chain = chain_of(last);
   choose_form(chain);
   double macs = chain.c.macs;
   if (chain.expands) macs += ConvCall(chain.first()).macs;

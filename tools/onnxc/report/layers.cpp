@@ -77,8 +77,8 @@ void place(std::vector<int>& layer, const std::vector<std::vector<int>>& toward,
 
 }  // namespace
 
-Layout lay_out_in_layers(const Diagram& diagram) {
-  Layout layout{std::vector<Point>(diagram.sizes.size()), std::vector<std::vector<Point>>(diagram.edges.size()), "layers", ""};
+DiagramLayout lay_out_in_layers(const Diagram& diagram) {
+  DiagramLayout layout{std::vector<Point>(diagram.sizes.size()), std::vector<std::vector<Point>>(diagram.edges.size()), "layers", ""};
   const Neighbours n = neighbours(diagram);
   std::vector<std::vector<int>> layers = layers_of(n);
   double y = 0;

@@ -37,8 +37,8 @@ std::string dot_text(const Diagram& diagram) {
 
 /// Reads -Tplain: `graph SCALE WIDTH HEIGHT`, `node NAME X Y ...`, `edge TAIL HEAD N X1 Y1 ... `, with y upwards.
 /// Empty if it is anything else.
-std::optional<Layout> read_plain(const Diagram& diagram, const std::string& plain) {
-  Layout layout{std::vector<Point>(diagram.sizes.size()), std::vector<std::vector<Point>>(diagram.edges.size()), "dot", ""};
+std::optional<DiagramLayout> read_plain(const Diagram& diagram, const std::string& plain) {
+  DiagramLayout layout{std::vector<Point>(diagram.sizes.size()), std::vector<std::vector<Point>>(diagram.edges.size()), "dot", ""};
   std::map<std::pair<int, int>, std::size_t> edges;
   for (std::size_t i = 0; i < diagram.edges.size(); ++i) edges.emplace(diagram.edges[i], i);
   double height = 0;
@@ -76,7 +76,7 @@ std::optional<Layout> read_plain(const Diagram& diagram, const std::string& plai
   return layout;
 }
 
-std::optional<Layout> lay_out_with_dot(const Diagram& diagram, std::string& remark) {
+std::optional<DiagramLayout> lay_out_with_dot(const Diagram& diagram, std::string& remark) {
   if (diagram.edges.size() > kMostForDot) return std::nullopt;  // no remark: nothing is missing
   const TemporaryFolder scratch;
   const fs::path source = scratch.path() / "graph.dot", plain = scratch.path() / "graph.plain";
@@ -88,7 +88,7 @@ std::optional<Layout> lay_out_with_dot(const Diagram& diagram, std::string& rema
       return std::nullopt;
     }
     if (result.ok()) {
-      if (std::optional<Layout> layout = read_plain(diagram, read_file(plain))) return layout;
+      if (std::optional<DiagramLayout> layout = read_plain(diagram, read_file(plain))) return layout;
     }
     remark = "dot failed; graphs are drawn in plain layers";
   } catch (const Error&) {  // it cannot be started
@@ -99,10 +99,10 @@ std::optional<Layout> lay_out_with_dot(const Diagram& diagram, std::string& rema
 
 }  // namespace
 
-Layout lay_out(const Diagram& diagram) {
+DiagramLayout lay_out(const Diagram& diagram) {
   std::string remark;
-  if (std::optional<Layout> layout = lay_out_with_dot(diagram, remark)) return std::move(*layout);
-  Layout layout = lay_out_in_layers(diagram);
+  if (std::optional<DiagramLayout> layout = lay_out_with_dot(diagram, remark)) return std::move(*layout);
+  DiagramLayout layout = lay_out_in_layers(diagram);
   layout.remark = remark;
   return layout;
 }

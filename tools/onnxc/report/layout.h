@@ -17,7 +17,7 @@ struct Diagram {
   std::vector<std::pair<int, int>> edges;
 };
 
-struct Layout {
+struct DiagramLayout {
   std::vector<Point> centres;
   /// For each edge a Bézier curve, 1 + 3n points. Empty: from the bottom of one box to the top of the other, in any
   /// way.
@@ -27,10 +27,10 @@ struct Layout {
 };
 
 /// Uses Graphviz's dot if it is installed, finishes in time, and can take a diagram of this size; otherwise layers.
-Layout lay_out(const Diagram& diagram);
+DiagramLayout lay_out(const Diagram& diagram);
 
 /// Each box lies below all boxes that lead to it, near the middle of its neighbours. Boxes of a layer do not overlap.
 /// Except for sorting layers, the time is linear in the edges. Cycles are cut anywhere.
-Layout lay_out_in_layers(const Diagram& diagram);
+DiagramLayout lay_out_in_layers(const Diagram& diagram);
 
 }  // namespace onnxc

@@ -51,7 +51,7 @@ std::string add_layout(ordered_json& graph) {
   Diagram diagram;
   for (const ordered_json& node : graph["nodes"]) diagram.sizes.push_back(box_size(node));
   for (const ordered_json& edge : graph["edges"]) diagram.edges.emplace_back(edge[0], edge[1]);
-  const Layout layout = lay_out(diagram);
+  const DiagramLayout layout = lay_out(diagram);
   const auto pixel = [](double v) { return static_cast<int64_t>(std::llround(v)); };
   ordered_json nodes = ordered_json::array(), curves = ordered_json::array();
   for (std::size_t i = 0; i < diagram.sizes.size(); ++i)

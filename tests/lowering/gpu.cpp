@@ -191,6 +191,17 @@ TEST_CASE("averages of all pixels are sums of bytes on a GPU") {
   CHECK(sums(kernels(others, "")) == 0);
 }
 
+TEST_CASE("scatters that combine are reference kernels on a GPU") {
+  const auto kernels = [](const std::string& reduction) {
+    return kernels_on(
+        program_of("graph \"scatter\" (x: f32[9, 8], i: i64[3, 1], u: f32[3, 8]) -> (y) {\n  y: ? = ScatterND(x, i, u) {reduction = \"" +
+                   reduction + "\"}\n}\n"),
+        Device::Gpu);
+  };
+  CHECK(kernels("none") == std::vector<std::string>{"gpu_scatter_nd"});
+  CHECK(kernels("add") == std::vector<std::string>{"scalar_scatter_nd"});
+}
+
 TEST_CASE("images of bytes of few channels are pooled on a GPU") {
   const Program program =
       program_of("graph \"pool\" (x: u8[1, 3, 8, 8]) -> (y) {\n  y: ? = MaxPool(x) {kernel_shape = [2, 2], strides = [2, 2]}\n}\n");

@@ -272,9 +272,10 @@ TEST_CASE("attention of as many queries as a run has on a GPU") {
 
 TEST_CASE("the order of blocks and threads does not change attention on a GPU") {
   Case c(1, 2, 70, 75, 64, 64, Mask::All), few(2, 2, 1, 150, 64, 64, Mask::All);
+  const Case one(1, 2, 70, 60, 64, 64, Mask::All);  // stage, where keys lie and then what was found from them
   std::vector<float> first, first_few, first_shared;
   for_orders([&] {
-    const auto y = c.run<64>(), z = few.decode<64>(3), shared = c.run<64, 4>();
+    const auto y = c.run<64>(), z = few.decode<64>(3), shared = one.run<64, 4>();
     if (first.empty()) {
       first = y;
       first_few = z;

@@ -137,11 +137,11 @@ class Chain {
     expr.finish(expr.input(0, ElementType::F32));
     std::vector<ValueId> operands;
     const auto add = [&](ValueId v) {
-      const auto known = std::ranges::find(operands, v);
-      if (known == operands.end()) operands.push_back(v);
-      return static_cast<int>(std::ranges::find(operands, v) - operands.begin()) + 1;
+      const auto at = std::ranges::find(operands, v) - operands.begin();
+      if (at == std::ssize(operands)) operands.push_back(v);
+      return static_cast<int>(at) + 1;
     };
-    /// What `outer` makes of a value that it has as x_number; `rest` are its other inputs.
+    // What `outer` makes of the scores so far, its x_number; the others of its inputs are operands.
     const auto follow = [&](const Expr& outer, int number, const std::vector<ValueId>& inputs) {
       std::vector<int> numbers, inner_numbers(operands.size() + 1);
       std::iota(inner_numbers.begin(), inner_numbers.end(), 0);

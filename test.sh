@@ -111,7 +111,7 @@ beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; -
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 beside "refusals" script tests/refuse/run.sh
-beside "a model from inside" script tests/sight/run.sh
+beside "a model from inside" at_o1 script tests/sight/run.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1

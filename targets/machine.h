@@ -134,6 +134,10 @@ struct MemoryCosts {
   double memory = 1;
   double l3 = 1;  ///< of `memory`, if all constants of a model stay in L3 from one run to the next
   double l2 = 1;  ///< if they stay in L2
+  /// Of an elementwise loop: how many bytes within L2 cost what one costs beyond it, and what one of the caller's or of a
+  /// constant costs after weights have driven it out. Measured on Sapphire Rapids, 2026-11: kernel_bench's
+  /// '^map/add_relu_200000', and the first steps of networks in `onnxc profile`.
+  double beyond_l2 = 3.8, cold = 6.6;
 };
 
 struct Machine {

@@ -13,13 +13,13 @@ struct Axis {
   DimList strides;  ///< of y, then of each operand
 };
 
-/// What is read from or written to beyond L2 costs as much as so many bytes more within it: of operands that do not fit, and of inputs and constants of a
-/// model whose weights drive them out from run to run. Sapphire Rapids, 2026-11: kernel_bench's '^map/add_relu_200000', and the first steps of networks in `onnxc profile`.
+/// What is read from or written to beyond L2 costs as much as so many bytes more within it: of operands that do not fit, and of inputs
+/// and constants of a model whose weights drive them out from run to run.
 double bytes_from_afar(int64_t bytes, int64_t of_callers, int64_t weights, const Target& target) {
-  constexpr double kBeyondL2 = 3.8, kCold = 6.6;
   const int64_t l2 = 2 * target.l2_bytes;
   const int64_t cold = weights > 2 * l2 ? of_callers : 0, beyond = std::max<int64_t>(0, bytes - cold - l2);
-  return kCold * static_cast<double>(cold) + kBeyondL2 * static_cast<double>(beyond);
+  const MemoryCosts& costs = target.machine->memory;
+  return costs.cold * static_cast<double>(cold) + costs.beyond_l2 * static_cast<double>(beyond);
 }
 
 }  // namespace

@@ -108,10 +108,11 @@ std::string GpuUnit::declarations() const {
       "inline constexpr std::size_t device_weights_bytes = {}, device_words = {}, device_alignment = {};\n"
       "inline constexpr std::size_t device_tensor_alignment = {};\n",
       weights_bytes, words, contract::kDeviceAlignment, contract::kTensorAlignment);
-  text += fmt::format("/// {}\ninline constexpr bool can_capture = {};\n",
-                      can_capture ? "`enqueue` waits for nothing: a graph of the caller's may capture it."
-                                  : "`enqueue` waits for the GPU, since the host takes part in a run: no graph can capture it.",
-                      can_capture);
+  text +=
+      fmt::format("/// {}\ninline constexpr bool can_capture = {};\n",
+                  can_capture ? "`enqueue` waits for nothing: a graph of the caller's may capture it."
+                              : "`enqueue` waits for the GPU, since the host takes part in a run, or measures it: no graph can capture it.",
+                  can_capture);
   text += fmt::format(
       "/// What DeviceMemory::weights is a copy of.\nstd::span<const std::byte> weights_image() noexcept;\n"
       "/// Enqueues a run on `stream`. The status says whether all was enqueued; what kernels found is in the first of `words` once they "

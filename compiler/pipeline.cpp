@@ -144,6 +144,9 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
                             std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
+  if (target->gpu == nullptr && (options.devices != Devices::Auto || options.gpu_memory))
+    throw Error(ErrorKind::Usage, fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
+                "say --target=cuda-sm80");
   Imported imported = import_model(model, import_options(options, std::move(same)));
   Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}, {}, {}};
   Graph& graph = result.graph;

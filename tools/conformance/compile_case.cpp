@@ -24,7 +24,8 @@ json compile_case(const json& request) {
     CompileOptions options;
     options.name_space = request["namespace"];
     options.target = request["target"];
-    options.devices = Devices::GpuAndCpu;  // the GPU does what it can, whether or not that pays
+    // The GPU does what it can, whether or not that pays.
+    if (const auto target = find_target(options.target); target && target->gpu != nullptr) options.devices = Devices::GpuAndCpu;
     options.threads = request["threads"];
     options.subnormals = request["keeps_subnormals"] ? Subnormals::Keep : Subnormals::Flush;
     const auto begin = std::chrono::steady_clock::now();

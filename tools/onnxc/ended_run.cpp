@@ -52,6 +52,13 @@ Error ended_run(const std::string& message, const std::filesystem::path& model, 
                 const std::vector<const HostValue*>& inputs) {
   CompileOptions measured = options;
   measured.profile = true;
+  // Kernels on a GPU tell of data when all are done. A unit for the processor ends where it finds the same.
+  if (const auto target = find_target(options.target); target && target->gpu != nullptr) {
+    measured.target = "native";
+    measured.devices = Devices::Auto;
+    measured.gpu_memory.reset();
+    measured.runs_in = RunsIn::Either;
+  }
   const Described described = compile_described(model, measured);
   const CompiledModel compiled = build_and_load(described.compilation, measured, {"-O1"});
   const ThreadTeam team(options.threads);

@@ -73,6 +73,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
+    if (e.kind() == ErrorKind::Usage) throw;
     return {"", e.diagnostics().front().text()};
   }
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/select/gpu/attention_exprs.h"
 
 namespace onnxc {
 namespace {
@@ -20,59 +21,6 @@ bool is_stack(const Graph& graph, ValueId v) {
 bool is_product(const Graph& graph, const Node* node) {
   return node != nullptr && node->is("MatMul") && is_stack(graph, node->inputs[0]) && is_stack(graph, node->inputs[1]) &&
          is_stack(graph, node->outputs[0]);
-}
-
-/// Whether what is not finite in x0 leaves the expression not finite, or where operands alone choose something else.
-bool leads_on(const Expr& e) {
-  std::vector<bool> has_x;
-  for (const Expr::Term& t : e.terms) {
-    const auto of_x = [&](int i) { return t.args[i] >= 0 && has_x[static_cast<std::size_t>(t.args[i])]; };
-    if (t.kind != Expr::Kind::Apply) {
-      has_x.push_back(t.kind == Expr::Kind::Input && t.args[0] == 0);
-      continue;
-    }
-    const bool any = of_x(0) || of_x(1) || of_x(2);
-    has_x.push_back(any);
-    if (!any) continue;
-    if (t.type != ElementType::F32) return false;
-    switch (t.fn) {
-      case Fn::Neg:
-      case Fn::Add:
-      case Fn::Sub:
-      case Fn::Mul:
-      case Fn::Tanh: break;
-      case Fn::Div:
-        if (of_x(1)) return false;
-        break;
-      case Fn::Where:
-        if (of_x(0)) return false;
-        break;
-      default: return false;
-    }
-  }
-  return has_x.back();
-}
-
-/// where(is_nan(x), 0, x), as exporters write it for queries that see no key.
-bool replaces_nan(const Expr& e) {
-  const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
-  const auto is_x = [&](int i) { return i >= 0 && term(i).kind == Expr::Kind::Input; };
-  const Expr::Term& root = e.terms.back();
-  return root.kind == Expr::Kind::Apply && root.fn == Fn::Where && term(root.args[0]).kind == Expr::Kind::Apply &&
-         term(root.args[0]).fn == Fn::IsNan && is_x(term(root.args[0]).args[0]) && term(root.args[1]).kind == Expr::Kind::Constant &&
-         from_bits(term(root.args[1]).type, term(root.args[1]).bits) == 0.0 && is_x(root.args[2]);
-}
-
-/// The number of the condition in where(condition, 0, x); empty if the expression is another.
-std::optional<int> clears(const Expr& e, int x) {
-  const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
-  const Expr::Term& root = e.terms.back();
-  if (root.kind != Expr::Kind::Apply || root.fn != Fn::Where) return std::nullopt;
-  const Expr::Term &condition = term(root.args[0]), &zero = term(root.args[1]), &otherwise = term(root.args[2]);
-  if (condition.kind != Expr::Kind::Input || condition.type != ElementType::Bool || condition.args[0] == x) return std::nullopt;
-  if (zero.kind != Expr::Kind::Constant || from_bits(zero.type, zero.bits) != 0.0) return std::nullopt;
-  if (otherwise.kind != Expr::Kind::Input || otherwise.args[0] != x) return std::nullopt;
-  return condition.args[0];
 }
 
 /// The nodes of a chain, found from its end, and the matrices that it multiplies.
@@ -120,7 +68,7 @@ class Chain {
     if (map.inputs.size() == 1) return found_.nan_is_zero = replaces_nan(*map.epilogue);
     if (map.inputs.size() != 2) return false;
     for (const int x : {0, 1}) {
-      const auto condition = clears(*map.epilogue, x);
+      const auto condition = clearing_condition(*map.epilogue, x);
       const Node* const node = around_.only_producer(map.inputs[static_cast<std::size_t>(x)]);
       if (!condition || node == nullptr || !node->is("Softmax")) continue;
       probabilities_ = x;
@@ -170,7 +118,7 @@ class Chain {
     }
     if (map != nullptr) follow(*map->epilogue, number, map->inputs);
     if (expr.is_identity()) return true;
-    if (expr.type() != ElementType::F32 || !leads_on(expr)) return false;
+    if (expr.type() != ElementType::F32 || !leads_infinities_on(expr)) return false;
     found_.scores = std::move(expr);
     values_of_scores_ = std::move(operands);
     return static_cast<int>(values_of_scores_.size()) <= kMostEpilogueOperands;

@@ -94,6 +94,16 @@ def namespace_that_is_a_macro_elsewhere():
     return good()
 
 
+@case(USAGE, "run on a GPU", "generic", options=["--target", "generic", "--devices=gpu"])
+def devices_of_a_processor():
+    return small_budget()
+
+
+@case(USAGE, "run on a GPU", options=["--gpu-memory", "1G"])
+def memory_of_no_gpu():
+    return small_budget()
+
+
 @case(USAGE, options=["--target", "pdp11"])
 def unknown_target():
     return good()

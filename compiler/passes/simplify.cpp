@@ -5,6 +5,7 @@
 
 #include "compiler/ir/layout.h"
 #include "compiler/ops/operator.h"
+#include "compiler/ops/shape/transpose.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
@@ -83,11 +84,9 @@ class Simplifier {
 
   void transpose(Node& node) {
     const int rank = graph_[node.inputs[0]].type.rank();
-    std::vector<int64_t> reversed(static_cast<std::size_t>(rank));
-    for (int i = 0; i < rank; ++i) reversed[static_cast<std::size_t>(i)] = rank - 1 - i;
-    std::vector<int64_t> perm = node.integers("perm", reversed);
+    std::vector<int64_t> perm = permutation_of(node, rank);
     if (Node* before = producer(node.inputs[0]); before != nullptr && before->is("Transpose")) {
-      const std::vector<int64_t> first = before->integers("perm", reversed);
+      const std::vector<int64_t> first = permutation_of(*before, rank);
       if (first.size() == perm.size()) {
         for (int64_t& p : perm) p = first[static_cast<std::size_t>(p)];
         node.inputs[0] = before->inputs[0];

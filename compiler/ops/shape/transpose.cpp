@@ -1,4 +1,6 @@
 // Transpose: y[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]; without perm the axes are reversed.
+#include "compiler/ops/shape/transpose.h"
+
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -6,12 +8,17 @@
 #include "runtime_stub/onnxc/strided_copy.hpp"
 
 namespace onnxc {
+
+std::vector<int64_t> permutation_of(const Node& node, int rank) {
+  std::vector<int64_t> reversed;
+  for (int k = rank; k-- > 0;) reversed.push_back(k);
+  return node.integers("perm", reversed);
+}
+
 namespace {
 
 std::vector<int64_t> permutation(const Node& node, int rank) {
-  std::vector<int64_t> reversed;
-  for (int k = rank; k-- > 0;) reversed.push_back(k);
-  std::vector<int64_t> perm = node.integers("perm", reversed);
+  std::vector<int64_t> perm = permutation_of(node, rank);
   std::vector<char> seen(static_cast<std::size_t>(rank), 0);
   if (static_cast<int>(perm.size()) != rank)
     node.fail(ErrorKind::Invalid, fmt::format("perm has {} entries for rank {}", perm.size(), rank));

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/ops/shape/transpose.h"
 #include "compiler/select/gpu/attention_exprs.h"
 
 namespace onnxc {
@@ -328,9 +329,7 @@ class Chain {
     const ValueId y = values_->outputs[0];
     if (turned_ == nullptr) return as_it_is(graph_, y);
     const Extents &from = extents_of(turned_->inputs[0]), &own = extents_of(y);
-    std::vector<int64_t> perm(from.size());
-    std::iota(perm.rbegin(), perm.rend(), 0);
-    perm = turned_->integers("perm", perm);
+    const std::vector<int64_t> perm = permutation_of(*turned_, static_cast<int>(from.size()));
     const Rearranged to = as_it_is(graph_, turned_->outputs[0]);
     std::vector<std::vector<Walk>> axes(from.size());
     for (std::size_t axis = 0; axis < perm.size(); ++axis) axes[static_cast<std::size_t>(perm[axis])] = to.axes[axis];

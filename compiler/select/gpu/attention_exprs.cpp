@@ -1,5 +1,7 @@
 #include "compiler/select/gpu/attention_exprs.h"
 
+#include "compiler/select/gpu/terms.h"
+
 namespace onnxc {
 
 bool leads_infinities_on(const Expr& e) {
@@ -33,23 +35,18 @@ bool leads_infinities_on(const Expr& e) {
 }
 
 bool replaces_nan(const Expr& e) {
-  const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
-  const auto is_x = [&](int i) { return i >= 0 && term(i).kind == Expr::Kind::Input; };
-  const Expr::Term& root = e.terms.back();
-  return root.kind == Expr::Kind::Apply && root.fn == Fn::Where && term(root.args[0]).kind == Expr::Kind::Apply &&
-         term(root.args[0]).fn == Fn::IsNan && is_x(term(root.args[0]).args[0]) && term(root.args[1]).kind == Expr::Kind::Constant &&
-         from_bits(term(root.args[1]).type, term(root.args[1]).bits) == 0.0 && is_x(root.args[2]);
+  const Terms t(e);
+  const int root = t.root();
+  if (!t.applies(root, Fn::Where) || !t.applies(t.arg(root, 0), Fn::IsNan)) return false;
+  return t.input(t.arg(t.arg(root, 0), 0)) && t.number(t.arg(root, 1)) == 0.0 && t.input(t.arg(root, 2));
 }
 
 std::optional<int> clearing_condition(const Expr& e, int x) {
-  const auto term = [&](int i) -> const Expr::Term& { return e.terms[static_cast<std::size_t>(i)]; };
-  const Expr::Term& root = e.terms.back();
-  if (root.kind != Expr::Kind::Apply || root.fn != Fn::Where) return std::nullopt;
-  const Expr::Term &condition = term(root.args[0]), &zero = term(root.args[1]), &otherwise = term(root.args[2]);
-  if (condition.kind != Expr::Kind::Input || condition.type != ElementType::Bool || condition.args[0] == x) return std::nullopt;
-  if (zero.kind != Expr::Kind::Constant || from_bits(zero.type, zero.bits) != 0.0) return std::nullopt;
-  if (otherwise.kind != Expr::Kind::Input || otherwise.args[0] != x) return std::nullopt;
-  return condition.args[0];
+  const Terms t(e);
+  const int root = t.root();
+  if (!t.applies(root, Fn::Where) || t.number(t.arg(root, 1)) != 0.0 || t.input(t.arg(root, 2)) != x) return std::nullopt;
+  const auto condition = t.input(t.arg(root, 0));
+  return t[t.arg(root, 0)].type == ElementType::Bool && condition != x ? condition : std::nullopt;
 }
 
 }  // namespace onnxc

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ops/linear/matmul.h"
+#include "compiler/select/conv/conv_call.h"
 #include "compiler/select/gpu/rows_of_k.h"
 #include "compiler/select/gpu/tiles.h"
 #include "runtime_stub/onnxc/contract/gpu.hpp"
@@ -133,8 +134,7 @@ void consider_product(KernelQuery& l, const Product& product, const char* row, d
                      {"y_stride", dim_arg(p.n)}};
     add_stack(params, product.stack, p.m * a.stride, p.n * b.stride, p.m * p.n);
     add_splits(l, step, plan, product.sums, params);
-    const std::optional<PointerArg> bias = l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt;
-    step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step, bias));
+    step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step, bias_as_given(l)));
     step.macs(product.stack.count() * p.m * p.n * p.k).emit();
   });
 }

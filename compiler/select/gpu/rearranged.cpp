@@ -1,19 +1,14 @@
 #include "compiler/select/gpu/rearranged.h"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
+#include "compiler/ops/axis.h"
 #include "compiler/ops/broadcast.h"
+#include "compiler/ops/shape/transpose.h"
+#include "compiler/select/gpu/terms.h"
 
 namespace onnxc {
 namespace {
-
-std::optional<double> constant_of(const Expr& e, int term) {
-  const Expr::Term& t = e.terms[static_cast<std::size_t>(term)];
-  if (t.kind != Expr::Kind::Constant || t.type != ElementType::F32) return std::nullopt;
-  return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(t.bits)));
-}
 
 /// The walks of a row-major axis of that extent, whose elements are `stride` apart.
 std::vector<Walk> walk(Dim extent, Dim stride) { return extent == Dim(1) ? std::vector<Walk>{} : std::vector<Walk>{{extent, stride}}; }
@@ -64,11 +59,6 @@ std::optional<std::vector<std::vector<Walk>>> reshaped(const std::vector<std::ve
   return result;
 }
 
-int64_t axis_of(const Node& node, int64_t otherwise, std::size_t rank) {
-  const int64_t axis = node.integer("axis", otherwise);
-  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-}
-
 /// Nodes that only rename axes.
 bool renames(const Node& node) {
   return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze") || node.is("Identity");
@@ -79,11 +69,8 @@ bool apply(const Graph& graph, const Node& node, ValueId value, Rearranged& x) {
   const Extents &in = graph[node.inputs[0]].type.extents, &out = graph[value].type.extents;
   if (node.epilogue) return false;
   if (node.is("Transpose")) {
-    std::vector<int64_t> perm(in.size());
-    std::iota(perm.rbegin(), perm.rend(), 0);
-    perm = node.integers("perm", perm);
     std::vector<std::vector<Walk>> axes;
-    for (const int64_t axis : perm) axes.push_back(x.axes[static_cast<std::size_t>(axis)]);
+    for (const int64_t axis : permutation_of(node, static_cast<int>(in.size()))) axes.push_back(x.axes[static_cast<std::size_t>(axis)]);
     x.axes = std::move(axes);
     return true;
   }
@@ -105,7 +92,7 @@ bool apply(const Graph& graph, const Node& node, ValueId value, Rearranged& x) {
     return true;
   }
   if (node.is("Split")) {
-    const auto axis = static_cast<std::size_t>(axis_of(node, 0, in.size()));
+    const auto axis = static_cast<std::size_t>(axis_of(node, 0, std::ssize(in)));
     if (x.axes[axis].size() != 1) return false;
     Dim first = 0;
     for (std::size_t i = 0; node.outputs[i] != value; ++i) {
@@ -118,7 +105,7 @@ bool apply(const Graph& graph, const Node& node, ValueId value, Rearranged& x) {
   }
   if (node.is("Gather")) {
     const TensorData* const indices = graph.constant(node.input(1));
-    const auto axis = static_cast<std::size_t>(axis_of(node, 0, in.size()));
+    const auto axis = static_cast<std::size_t>(axis_of(node, 0, std::ssize(in)));
     if (indices == nullptr || indices->count() != 1 || indices->shape.size() > 1 || !in[axis].is_constant()) return false;
     const auto given = static_cast<int64_t>(to_doubles(*indices)[0]);
     const int64_t index = given < 0 ? given + in[axis].value() : given;
@@ -146,14 +133,16 @@ bool follows(const Graph& graph, const Node& node, bool with_factors) {
 }  // namespace
 
 std::optional<double> factor_of(const Expr& e) {
-  const Expr::Term& root = e.terms.back();
-  if (root.kind != Expr::Kind::Apply || (root.fn != Fn::Mul && root.fn != Fn::Div)) return std::nullopt;
-  const auto is_x = [&](int term) { return e.terms[static_cast<std::size_t>(term)].kind == Expr::Kind::Input; };
-  if (is_x(root.args[0])) {
-    const auto c = constant_of(e, root.args[1]);
-    return c && root.fn == Fn::Div ? std::optional(1 / *c) : c;
+  const Terms t(e);
+  const int root = t.root();
+  const bool product = t.applies(root, Fn::Mul), quotient = t.applies(root, Fn::Div);
+  if (!product && !quotient) return std::nullopt;
+  const int left = t.arg(root, 0), right = t.arg(root, 1);
+  if (t.input(left)) {
+    const auto c = t.number(right);
+    return c && quotient ? std::optional(1 / *c) : c;
   }
-  return root.fn == Fn::Mul && is_x(root.args[1]) ? constant_of(e, root.args[0]) : std::nullopt;
+  return product && t.input(right) ? t.number(left) : std::nullopt;
 }
 
 std::vector<Walk> joined(const std::vector<Walk>& walks) {

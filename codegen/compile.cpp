@@ -39,6 +39,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
       throw Error(ErrorKind::Usage, "the steps that a unit for a GPU leaves to the processor run on one thread", "leave --threads out");
     if (options.huge_pages) throw Error(ErrorKind::Usage, "--huge-pages is for the weights of units for processors", "leave it out");
   }
+  if (compilation.target.bare && (options.threads > 1 || options.huge_pages))
+    throw Error(ErrorKind::Usage, fmt::format("there is no operating system on a {} for threads or huge pages", compilation.target.name),
+                "leave --threads and --huge-pages out");
   emit.weights = options.weights;
   emit.threads = options.threads;
   emit.profile = options.profile;
@@ -47,8 +50,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.features.empty();
-  emit.march = compilation.target.march;
+  emit.machine_flags = compilation.target.flags;
   emit.triple = compilation.target.triple;
+  emit.little_endian = compilation.target.little_endian;
   emit.version = ONNXC_VERSION;
   emit.model_file = compilation.info.files.front().filename().string();
   emit.model_sha256 = compilation.info.sha256;

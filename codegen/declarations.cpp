@@ -43,9 +43,11 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
       text += fmt::format("  // The model needs that {} ({}).\n", comment_text(onnxc::text(r), 300), comment_text(r.who, 120));
     text +=
         "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) "
-        "noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions; "
-        "SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
-        "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
+        "noexcept;\n\ninline constexpr std::size_t arena_alignment = " +
+        std::to_string(program.arena.alignment) +
+        ";\n/// Bytes of arena that a run needs at these dimensions; SIZE_MAX where `check` refuses them, or this machine cannot address "
+        "so "
+        "many.\nstd::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
   } else {
     text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena.bytes.value(),
                         program.arena.alignment);

@@ -181,11 +181,16 @@ class Emitter {
     const std::set<std::string> read = weights_read(Device::Cpu);
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name))
-        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
+        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 1, w->bytes, comment_text(w->from, 60)});
     }
     if (const auto& image = device_weights_.image; !image->empty())
       blobs.push_back({DeviceWeights::kName, "std::uint8_t", *image, 256, image, "what the GPU reads"});
-    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
+    WeightsText weights = emit_weights(blobs, {.form = options_.weights,
+                                               .prefix = options_.name_space,
+                                               .triple = options_.triple,
+                                               .little_endian = options_.little_endian,
+                                               .alignment = static_cast<std::size_t>(program_.arena.alignment),
+                                               .huge_pages = options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
       if (b.elem_cpp_type.starts_with("onnxc::")) headers.insert("types.hpp");
@@ -292,9 +297,9 @@ class Emitter {
     if (options_.vector_floats > 0)
       text += in_short_lines(
           fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
-                      string_literal(options_.march.empty()
+                      string_literal(options_.machine_flags.empty()
                                          ? "another unit before this one has chosen other vectors: compile it alone"
-                                         : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target")));
+                                         : "compile this unit with " + options_.machine_flags + ", or ask onnxc for another --target")));
     return text;
   }
 

@@ -22,8 +22,9 @@ struct EmitOptions {
   int vector_floats = 0;                    ///< the vector width that weights and images are packed for; 0: any
   bool gpu = false;                         ///< for a processor and a GPU: a .cu file
   bool portable = false;                    ///< plain C++ with vectors of that width, for any machine
-  std::string march;                        ///< the -march that the unit is to be compiled with, or empty
+  std::string machine_flags;                ///< what chooses the machine when the unit is compiled: -march=x86-64-v3; or empty
   std::string triple = "x86_64-linux-gnu";  ///< of object files with weights: for x86_64 or aarch64
+  bool little_endian = true;                ///< the machine
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

@@ -78,7 +78,9 @@ std::string FunctionText::signature() const {
 std::string FunctionText::plan(Device device) const {
   const bool host = device == Device::Cpu;
   const char *const type = host ? "Plan" : "DevicePlan", *const plan = host ? "plan" : "device_plan";
-  const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
+  const int64_t alignment = program_.arena_of(device).alignment;
+  const std::string aligned = alignment == 64 ? "onnxc::aligned" : fmt::format("onnxc::aligned<{}>", alignment);
+  const auto bytes = [&](BufferId id) { return fmt::format("{}({})", aligned, cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {
     std::string text;
     for (const auto& [id, below, centre] : placement.offsets) {
@@ -87,7 +89,7 @@ std::string FunctionText::plan(Device device) const {
         offset = offset == "0" ? bound : fmt::format("onnxc::max_of({}, {})", offset, bound);
       };
       for (const BufferId c : below) at_least(fmt::format("p.b{} + {}", c, bytes(c)));
-      if (centre >= 0) at_least(fmt::format("p.b{} + onnxc::aligned(({} - {}) / 2)", centre, bytes(centre), bytes(id)));
+      if (centre >= 0) at_least(fmt::format("p.b{} + {}(({} - {}) / 2)", centre, aligned, bytes(centre), bytes(id)));
       text += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + {});\n", id, offset, id, bytes(id));
     }
     return text;

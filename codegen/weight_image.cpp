@@ -41,15 +41,16 @@ void for_each_piece(std::span<const WeightBlob> blobs, const WeightLayout& layou
 
 }  // namespace
 
-WeightLayout lay_out(std::span<const WeightBlob> blobs) {
+WeightLayout lay_out(std::span<const WeightBlob> blobs, std::size_t least) {
   WeightLayout layout;
+  layout.alignment = least;
   for (const WeightBlob& blob : blobs) {
-    const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
+    const std::size_t alignment = std::max(least, static_cast<std::size_t>(blob.alignment));
     layout.alignment = std::max(layout.alignment, alignment);
     layout.offsets.push_back(round_up(layout.bytes, alignment));
     layout.bytes = layout.offsets.back() + blob.bytes.size();
   }
-  layout.bytes = round_up(layout.bytes, kImageAlignment);
+  layout.bytes = round_up(layout.bytes, least);
   return layout;
 }
 

@@ -11,14 +11,13 @@
 
 namespace onnxc {
 
-inline constexpr std::size_t kImageAlignment = 64;  // of the image and of each constant, at least
-
 /// Where each constant lies in the image, in bytes.
 struct WeightLayout {
   std::vector<std::size_t> offsets;
-  std::size_t bytes = 0, alignment = kImageAlignment;
+  std::size_t bytes = 0, alignment = 1;
 };
-WeightLayout lay_out(std::span<const WeightBlob> blobs);
+/// least: the alignment of the image and of each constant, at least.
+WeightLayout lay_out(std::span<const WeightBlob> blobs, std::size_t least);
 
 /// The image, as what it is made of: constants, and the zeros between them. Valid as long as the blobs' bytes are.
 std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const WeightLayout& layout);

@@ -27,11 +27,11 @@ bool is_identifier(std::string_view text) {
 constexpr std::string_view kLittleEndianOnly =
     "static_assert(std::endian::native == std::endian::little, \"these weights are stored for little-endian machines\");\n";
 
-void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::string_view attribute) {
+void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::string_view attribute, std::size_t least) {
   bool raw = false;
   std::string out;
   for (const WeightBlob& blob : blobs) {
-    const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
+    const std::size_t alignment = std::max(least, static_cast<std::size_t>(blob.alignment));
     // C++ has no empty arrays. Nothing is read, but the address should be aligned all the same.
     if (blob.bytes.empty()) {
       out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // {}no elements\n", alignment, attribute,
@@ -235,7 +235,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   check_names(blobs, options);
   Image image{.options = options,
               .blobs = blobs,
-              .layout = lay_out(blobs),
+              .layout = lay_out(blobs, options.alignment),
               .symbol = options.prefix + "_weights",
               .section = section_of(options.form),
               .automatic = options.form == "auto"};
@@ -244,11 +244,14 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   text.image_bytes = bytes;
   text.includes = {"<bit>", "<cstddef>", "<cstdint>"};
   text.form = options.form;
-  if (!image.section.empty()) text.form = bytes <= kArrayLimit ? "array" : "asm";
-  if (image.automatic) text.form = bytes <= kArrayLimit ? "array" : bytes <= kAsmLimit ? "asm" : "object";
+  const bool elf = !options.triple.starts_with("wasm");
+  if (!image.section.empty()) text.form = bytes <= kArrayLimit || !options.little_endian ? "array" : "asm";
+  if (image.automatic) {
+    text.form = bytes <= kArrayLimit || !options.little_endian ? "array" : !elf ? "string" : bytes <= kAsmLimit ? "asm" : "object";
+  }
 
   if (text.form == "array") {
-    emit_arrays(text, blobs, image.section.empty() ? "" : fmt::format("[[gnu::section(\"{}\")]] ", image.section));
+    emit_arrays(text, blobs, image.section.empty() ? "" : fmt::format("[[gnu::section(\"{}\")]] ", image.section), options.alignment);
     if (options.huge_pages) add_huge_pages(text, options.prefix, "nullptr", bytes);
     return text;
   }

@@ -7,9 +7,9 @@
 //   object        an ELF64 object file that is linked with the unit: costs no compile time at all.
 //   file          a .bin file that the program maps or loads; it stores the address in a variable of the interface before the first run.
 //   section:NAME  like array (up to 64 KiB) or asm (above), in the section NAME: for firmware with several memories.
-//   auto          array up to 64 KiB, asm up to 256 MiB with a string literal for other compilers up to 1 MiB, then object.
+//   auto          array up to 64 KiB, asm up to 256 MiB with a string literal for other compilers up to 1 MiB, then object. On big-endian machines array, for WebAssembly a string instead of asm.
 //
-// All blobs lie in one image in the given order, each at a multiple of 64 bytes and of its own alignment. In the
+// All blobs lie in one image in the given order, each at a multiple of WeightsOptions::alignment and of its own. In the
 // array forms each is an object of its own with that alignment.
 #pragma once
 #include <cstddef>
@@ -42,6 +42,8 @@ struct WeightsOptions {
   // Of symbols and side files: a C identifier, unique in the program, such as the namespace.
   std::string prefix;
   std::string triple = "x86_64-linux-gnu";  // of the object file: for x86_64 or aarch64
+  bool little_endian = true;                // the machine; on others, arrays of elements are all that is right
+  std::size_t alignment = 64;               // of the image and of each constant, at least
   // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp).
   bool huge_pages = false;
 };

@@ -29,8 +29,8 @@ struct Gpu {
 struct Target {
   std::string_view name;
   Features features;
-  std::string_view march;  ///< what the C++ compiler gets with -march=; empty: nothing
-  int vector_floats = 1;
+  std::string_view flags;     ///< what the C++ compiler gets to choose the machine: -march=x86-64-v3; empty: nothing
+  int vector_floats = 1;      ///< as ONNXC_VECTOR_FLOATS in the runtime
   int vector_registers = 16;  ///< as ONNXC_VECTOR_REGISTERS in the runtime
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
   std::string_view triple;                       ///< as compilers name it: x86_64-linux-gnu
@@ -42,14 +42,22 @@ struct Target {
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
   int64_t workspace = 0;
   const Gpu* gpu = nullptr;  ///< null: everything runs on the processor
+  int pointer_bits = 64;
+  bool little_endian = true;
+  bool has_floats = true;   ///< floats of 32 bits in hardware
+  bool has_doubles = true;  ///< floats of 64 bits in hardware
+  /// Of the arena, of each value in it and of each constant, in bytes: as much as the machine's loads or its cache want.
+  int alignment = 64;
+  /// Whether it has no operating system: no threads, no position-independent code.
+  bool bare = false;
 };
 
 /// The name for --target: zen4, cuda-sm80+zen4.
 std::string full_name(const Target& target);
 
 /// cuda-sm80 and cuda-sm90, alone or followed by the processor's target, as in cuda-sm80+x86-64-v3; native if there is none.
-/// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 with the costs of these cores), aarch64, native (this host), generic. Empty
-/// for an unknown name.
+/// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 with the costs of these cores), aarch64 and its extensions, native (this host), generic;
+/// cores of microcontrollers, wasm32, s390x. Empty for an unknown name.
 std::optional<Target> find_target(std::string_view name);
 /// The names, for --help and error messages.
 std::span<const std::string_view> target_names();

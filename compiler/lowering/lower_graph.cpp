@@ -48,6 +48,7 @@ int64_t bytes_on_gpu(Program program, const LowerOptions& options) {
 Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   program_.name = graph.name;
   program_.requirements = graph.requirements;
+  program_.arena.alignment = target_.alignment;
   steps_ = &program_.steps;
   for (std::size_t i = 0; i < devices.size(); ++i) devices_.emplace(&graph.nodes[i], devices[static_cast<int>(i)]);
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has

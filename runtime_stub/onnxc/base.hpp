@@ -211,8 +211,11 @@ constexpr std::size_t size_of(int64_t bytes) noexcept {
   const auto size = static_cast<std::size_t>(bytes);
   return bytes >= 0 && static_cast<uint64_t>(size) == static_cast<uint64_t>(bytes) ? size : SIZE_MAX;
 }
-/// The next multiple of the arena's alignment, 64, and at least 0.
-constexpr int64_t aligned(int64_t bytes) noexcept { return bytes > 0 ? (bytes + 63) / 64 * 64 : 0; }
+/// The next multiple of the arena's alignment, and at least 0.
+template <int64_t alignment = 64>
+constexpr int64_t aligned(int64_t bytes) noexcept {
+  return bytes > 0 ? (bytes + alignment - 1) / alignment * alignment : 0;
+}
 
 template <class T>
 ONNXC_BOTH T* at(std::byte* arena, std::size_t offset) noexcept {

@@ -24,8 +24,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 std::vector<std::string> target_flags(const std::string& target) {
   const std::optional<Target> known = find_target(target);
-  if (!known || known->march.empty()) return {};
-  return {fmt::format("-march={}", known->march)};
+  std::vector<std::string> flags;
+  if (!known) return flags;
+  for (std::istringstream words{std::string(known->flags)}; words;) {
+    if (std::string word; words >> word) flags.push_back(std::move(word));
+  }
+  return flags;
 }
 
 std::string link_options(const std::vector<std::string>& libraries) {

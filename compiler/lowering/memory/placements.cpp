@@ -50,24 +50,25 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
   std::vector<Interval> intervals;
   for (BufferId id : list) {
     const Buffer& b = program[id];
-    intervals.push_back({aligned_bytes(size(b.bytes)), b.first, b.last, kAlignment});
+    const int64_t alignment = program.arena_of(b.device).alignment;
+    intervals.push_back({aligned_bytes(size(b.bytes), alignment), b.first, b.last, alignment});
   }
   return intervals;
 }
 
 PerBuffer<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size) {
   PerBuffer<int64_t> sizes(program.buffers.size(), 0);
-  for (BufferId id : list) sizes[id] = aligned_bytes(size(program[id].bytes));
+  for (BufferId id : list) sizes[id] = aligned_bytes(size(program[id].bytes), program.arena_of(program[id].device).alignment);
   return sizes;
 }
 
-ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes) {
+ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes, int64_t alignment) {
   ArenaOffsets arena;
   arena.offsets.resize(sizes.size());
   for (const auto& [id, below, centre] : placement.offsets) {
     int64_t offset = 0;
     for (BufferId c : below) offset = std::max(offset, arena.offsets[c] + sizes[c]);
-    if (centre >= 0) offset = std::max(offset, arena.offsets[centre] + aligned_bytes((sizes[centre] - sizes[id]) / 2));
+    if (centre >= 0) offset = std::max(offset, arena.offsets[centre] + aligned_bytes((sizes[centre] - sizes[id]) / 2, alignment));
     arena.offsets[id] = offset;
     arena.bytes = std::max(arena.bytes, offset + sizes[id]);
   }

@@ -11,11 +11,10 @@
 
 namespace onnxc {
 
-// Bytes; the alignment of every buffer in the arena.
-inline constexpr int64_t kAlignment = 64;
-
-/// The bytes that a buffer takes in the arena. Extents may be negative at sizes that a run refuses.
-inline int64_t aligned_bytes(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
+/// The bytes that a buffer takes in an arena of that alignment. Extents may be negative at sizes that a run refuses.
+inline int64_t aligned_bytes(int64_t bytes, int64_t alignment) {
+  return std::max<int64_t>(0, bytes + alignment - 1) / alignment * alignment;
+}
 
 /// The symbols that the sizes of these buffers depend on.
 std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list);
@@ -40,6 +39,6 @@ struct ArenaOffsets {
   PerBuffer<int64_t> offsets;
   int64_t bytes = 0;  // of the arena
 };
-ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes);
+ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes, int64_t alignment);
 
 }  // namespace onnxc

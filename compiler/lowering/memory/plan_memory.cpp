@@ -72,7 +72,7 @@ int64_t least_bytes(const Program& program, Device device, const SizeOf& size) {
   if (arena.placements.empty()) return arena.bytes.value();
   const PerBuffer<int64_t> sizes = sizes_of(program, planned_buffers(program, device), size);
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Placement& placement : arena.placements) least = std::min(least, offsets_at(placement, sizes).bytes);
+  for (const Placement& placement : arena.placements) least = std::min(least, offsets_at(placement, sizes, arena.alignment).bytes);
   return least;
 }
 
@@ -80,9 +80,9 @@ int64_t least_bytes(const Program& program, Device device, const SizeOf& size) {
 void plan_arena(Program& program, Device device) {
   const std::vector<BufferId> list = planned_buffers(program, device);
   Arena& arena = program.arena_of(device);
-  arena = {.alignment = kAlignment};
+  arena = {.alignment = arena.alignment};
   try {
-    for (BufferId id : list) arena.unshared_bytes += round_up(program[id].bytes, kAlignment);
+    for (BufferId id : list) arena.unshared_bytes += round_up(program[id].bytes, arena.alignment);
   } catch (const SizeOverflow&) {
     refuse_endless(program, list);
   }
@@ -131,7 +131,7 @@ void check_arena(const Program& program, Device device) {
     const auto value = [&](Dim d) { return d.evaluate(sample); };
     const PerBuffer<int64_t> sizes = sizes_of(program, list, value);
     for (const Placement& placement : arena.placements) {
-      const ArenaOffsets at = offsets_at(placement, sizes);
+      const ArenaOffsets at = offsets_at(placement, sizes, arena.alignment);
       std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return at.offsets[id]; });
       check(offsets, at.bytes, value);
     }

@@ -50,8 +50,9 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
   for (BufferId id : list) planned.push_back(program[id].offset.value());
   const int64_t height = program.arena.bytes.value();
   std::vector<int64_t> heights{height};
-  if (may_grow) heights.push_back(aligned_bytes(height + height / kLittle));
-  if (may_grow && height + height / kQuarter <= kCaches) heights.push_back(aligned_bytes(height + height / kQuarter));
+  if (may_grow) heights.push_back(aligned_bytes(height + height / kLittle, program.arena.alignment));
+  if (may_grow && height + height / kQuarter <= kCaches)
+    heights.push_back(aligned_bytes(height + height / kQuarter, program.arena.alignment));
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const int64_t most : heights) {
     const std::vector<int64_t> offsets = align_shares(intervals, sharing, planned, most);
@@ -73,11 +74,11 @@ class Raising {
  public:
   Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow,
           Placement& placement)
-      : list_(list), sharing_(sharing), placement_(placement) {
+      : list_(list), sharing_(sharing), placement_(placement), alignment_(program.arena.alignment) {
     for (const Sizes& sizes : samples(program, list, std::clamp<std::size_t>(10'000 / list.size(), 16, 400))) {
       const auto value = [&](Dim d) { return d.evaluate(sizes); };
       samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0, 0});
-      samples_.back().planned = offsets_at(placement, samples_.back().sizes).bytes;
+      samples_.back().planned = offsets_at(placement, samples_.back().sizes, alignment_).bytes;
       samples_.back().most = samples_.back().planned + (may_grow ? samples_.back().planned / kQuarter : 0);
     }
   }
@@ -99,7 +100,7 @@ class Raising {
   int64_t size(BufferId id) const { return samples_[0].sizes[id]; }
 
   bool fits() const {
-    return std::ranges::all_of(samples_, [&](const Sample& s) { return offsets_at(placement_, s.sizes).bytes <= s.most; });
+    return std::ranges::all_of(samples_, [&](const Sample& s) { return offsets_at(placement_, s.sizes, alignment_).bytes <= s.most; });
   }
 
   /// The bytes that threads fetch before they write, plus the growth of the arena, relative to all bytes written; the
@@ -107,7 +108,7 @@ class Raising {
   double cost() const {
     double sum = 0;
     for (const Sample& s : std::span(samples_).first(std::min(kLikely, samples_.size()))) {
-      const ArenaOffsets arena = offsets_at(placement_, s.sizes);
+      const ArenaOffsets arena = offsets_at(placement_, s.sizes, alignment_);
       std::vector<int64_t> offsets;
       int64_t written = 1;
       for (std::size_t i = 0; i < list_.size(); ++i) {
@@ -164,6 +165,7 @@ class Raising {
   const std::vector<BufferId>& list_;
   const std::vector<Sharing>& sharing_;
   Placement& placement_;
+  int64_t alignment_;
   std::vector<Sample> samples_;
 };
 

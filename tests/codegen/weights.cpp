@@ -207,7 +207,8 @@ TEST_CASE("Mach-O takes the asm form") {
   TemporaryFolder folder;
   // There are no headers for that system here, so the few names that the text needs are spelled out.
   folder.write("unit.cpp",
-               "namespace std { enum class byte : unsigned char {}; enum class endian { little, native = little }; }\n"
+               "namespace std { using size_t = decltype(sizeof 0); enum class byte : unsigned char {}; enum class endian { little, native "
+               "= little }; }\n"
                "namespace m {\n" +
                    text.declarations.str() + "const std::byte* get() { return weights; }\n}\n");
   for (const std::string target :

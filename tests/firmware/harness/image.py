@@ -102,7 +102,8 @@ def build(case, machine, level, unit, folder):
     image = folder / "image"
     parts = [PARTS / "main.cpp", PARTS / ("board.cpp" if machine.kind == "board" else f"{machine.kind}.cpp")]
     placed = ["-nostartfiles", "-T", PARTS / "boards.ld", f"-Wl,--defsym=CODE_ORIGIN={machine.code[0]:#x},--defsym=CODE_SIZE={machine.code[1]:#x}",
-              f"-Wl,--defsym=DATA_ORIGIN={machine.data[0]:#x},--defsym=DATA_SIZE={machine.data[1]:#x}"] if machine.kind == "board" else ["-static"]
+              f"-Wl,--defsym=DATA_ORIGIN={machine.data[0]:#x},--defsym=DATA_SIZE={machine.data[1]:#x}",
+              f"-Wl,--defsym=RESET_ORIGIN={machine.code[0] if machine.reset is None else machine.reset:#x}"] if machine.kind == "board" else ["-static"]
     command(machine.compiler, machine.flags, USUAL, CPP, "-O1", include, parts, folder / "program.o", object_, placed, "-Wl,--gc-sections", machine.link, "-lm", "-o", image)
     return image, weigh(machine, folder, object_)
 

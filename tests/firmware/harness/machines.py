@@ -15,6 +15,7 @@ class Machine:
     kind: str = "board"  # board: without a system; linux: a program under qemu-user; wasm: run by node
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
+    reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
     link: str = ""  # more for the linker
     counts: bool = True  # whether instructions are counted
 
@@ -23,14 +24,16 @@ class Machine:
         return next((tool for tool in (self.compiler, self.c_compiler, self.emulator.split()[0]) if shutil.which(tool) is None), None)
 
 
-def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20)):
-    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data)
-
-
 BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
-# The secure aliases, in which these cores start.
+
+
+def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), reset=None):
+    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, reset=reset)
+
+
+# The secure aliases of memories: these cores start in that state.
 AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20)}
-AN547 = {"board": "mps3-an547", "code": (0x0100_0000, 2 << 20), "data": (0x2100_0000, 4 << 20)}
+AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "reset": 0x1000_0000}
 
 MACHINES = {
     machine.name: machine

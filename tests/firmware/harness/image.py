@@ -30,7 +30,7 @@ def command(*words, limit=900):
         raise Failed(f"{words[0]}: not done after {limit} s") from None
     if run.returncode != 0:
         said = [line for line in (run.stderr + run.stdout).splitlines() if line.strip()]
-        errors = [line for line in said if "error" in line.lower() or "overflow" in line or "undefined" in line]
+        errors = [line for line in said if "error: " in line.lower() and "ld returned" not in line or "overflow" in line or "undefined" in line or "ld:" in line]
         raise Failed(f"{Path(words[0]).name}: {(errors or said or ['exit status %d' % run.returncode])[0][:300]}")
     return run.stdout
 
@@ -96,23 +96,32 @@ def build(case, machine, level, unit, folder):
     include = [f"-I{path}" for path in [folder, PARTS, *unit.include]]
     language = CPP + " " + WARNINGS if unit.language == "c++" else "-std=c11"
     object_ = folder / "unit.o"
-    command(compiler, machine.flags, USUAL, language, f"-{level} -fstack-usage", include, "-c", unit.source, "-o", object_)
+    command(compiler, machine.flags, machine.more, USUAL, language, f"-{level} -fstack-usage", include, "-c", unit.source, "-o", object_)
     (folder / "program.cpp").write_text(program(case, unit))
-    command(machine.compiler, machine.flags, USUAL, CPP, "-O2", include, "-c", folder / "program.cpp", "-o", folder / "program.o")
+    parts = [object_]
+    for source in (folder / "program.cpp", PARTS / "main.cpp", PARTS / f"{machine.kind}.cpp"):
+        parts.append(folder / f"{source.stem}.o")
+        command(machine.compiler, machine.flags, machine.more, USUAL, CPP, WARNINGS, "-O1", include, "-c", source, "-o", parts[-1])
+    # By the compiler of C, whose command has no C++ library: a unit needs none.
     image = folder / "image"
-    parts = [PARTS / "main.cpp", PARTS / ("board.cpp" if machine.kind == "board" else f"{machine.kind}.cpp")]
-    placed = ["-nostartfiles", "-T", PARTS / "boards.ld", f"-Wl,--defsym=CODE_ORIGIN={machine.code[0]:#x},--defsym=CODE_SIZE={machine.code[1]:#x}",
-              f"-Wl,--defsym=DATA_ORIGIN={machine.data[0]:#x},--defsym=DATA_SIZE={machine.data[1]:#x}",
-              f"-Wl,--defsym=RESET_ORIGIN={machine.code[0] if machine.reset is None else machine.reset:#x}"] if machine.kind == "board" else ["-static"]
-    command(machine.compiler, machine.flags, USUAL, CPP, "-O1", include, parts, folder / "program.o", object_, placed, "-Wl,--gc-sections", machine.link, "-lm", "-o", image)
+    command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine), "-lm", "-o", image)
     return image, weigh(machine, folder, object_)
+
+
+def placement(machine):
+    """What the linker is told of the machine's memories."""
+    if machine.kind != "board":
+        return "-static"
+    code, data = machine.code, machine.data
+    places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
+    return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 
 def weigh(machine, folder, object_):
     """What of the unit remains once the linker has left out what the program does not call."""
     wanted = {symbol.name for symbol in elf.Elf(folder / "program.o").symbols() if symbol.section == 0 and symbol.name}
     entries = [symbol.name for symbol in elf.Elf(object_).symbols() if symbol.section != 0 and symbol.name in wanted]
-    command(machine.compiler, machine.flags, "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
+    command(machine.c_compiler, machine.flags, "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
     return elf.weigh(folder / "linked.o")
 
 

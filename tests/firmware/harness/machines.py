@@ -16,7 +16,7 @@ class Machine:
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
     reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
-    link: str = ""  # more for the linker
+    more: str = ""  # more for both compilers: where headers and libraries are
     counts: bool = True  # whether instructions are counted
 
     def missing(self):
@@ -29,6 +29,17 @@ BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,targ
 
 def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), reset=None):
     return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, reset=reset)
+
+
+# Picolibc comes without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for
+# 32-bit ARM, serve.
+PICOLIBC = ("--specs=/usr/lib/picolibc/riscv64-unknown-elf/picolibc.specs -nostdinc++ "
+            "-isystem /usr/include/newlib/c++/12.2.1 -isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi")
+
+
+def riscv(name, flags):
+    return Machine(name, "riscv64-unknown-elf-g++", flags, f"qemu-system-riscv32 -M virt -bios none {BARE}", "riscv64-unknown-elf-gcc",
+                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), more=PICOLIBC)
 
 
 # The secure aliases of memories: these cores start in that state.
@@ -47,6 +58,8 @@ MACHINES = {
         cortex("cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard", **AN547),
         # QEMU has no Cortex-M85. What g++ 12 makes for it runs on a Cortex-M55.
         cortex("cortex-m85", "-march=armv8.1-m.main+mve.fp+fp.dp -mfloat-abi=hard", **AN547),
+        riscv("rv32imc", "-march=rv32imc -mabi=ilp32"),
+        riscv("rv32imafc", "-march=rv32imafc -mabi=ilp32f"),
     )
 }
 

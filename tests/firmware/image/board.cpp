@@ -77,13 +77,14 @@ std::byte* stack_limit() { return stack_bottom; }
 
 [[gnu::naked, gnu::section(".vectors"), gnu::used]] void start() {
   asm volatile(
-      ".option push\n.option norelax\n la gp, __global_pointer$\n.option pop\n"
+      ".option push\n.option arch, +zicsr\n"
+      ".option norelax\n la gp, __global_pointer$\n.option relax\n"
       "la sp, stack_top\n"
       "la t0, trap\n csrw mtvec, t0\n"
 #if defined(__riscv_flen)
       "li t0, 0x2000\n csrs mstatus, t0\n"  // FS: floats are on
 #endif
-      "j after_reset");
+      ".option pop\n j after_reset");
 }
 
 #endif

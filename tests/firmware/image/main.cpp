@@ -9,8 +9,10 @@ constexpr std::size_t kOwn = 128;
 
 inline std::byte* stack_pointer() {
   std::byte* sp;
-#if defined(__arm__) || defined(__aarch64__) || defined(__riscv)
+#if defined(__arm__) || defined(__aarch64__)
   asm volatile("mov %0, sp" : "=r"(sp));
+#elif defined(__riscv)
+  asm volatile("mv %0, sp" : "=r"(sp));
 #elif defined(__s390x__)
   asm volatile("lgr %0, %%r15" : "=r"(sp));
 #else

@@ -30,44 +30,86 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
+namespace detail {
+
+/// All that does not depend on the epilogue, so that a unit has it once.
+template <class Columns>
+class ColumnProducts {
+ public:
+  static constexpr auto kPixels = static_cast<int32_t>(Columns::kForm.pixels), kOutputs = static_cast<int32_t>(contract::kColumnOutputs);
+
+  ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int64_t first)
+      : p_(p),
+        window_(p),
+        point_(first, p.oh, p.ow),
+        x_(x),
+        scratch_(scratch),
+        k_(static_cast<int32_t>(contract::column_steps(Columns::kForm, {window_.runs(), window_.run}))) {}
+
+  /// Bytes of a panel of weights.
+  int32_t panel_bytes() const { return k_ * kOutputs; }
+
+  /// Moves to the next `count` outputs and makes columns of their windows, in the channels of that group.
+  __attribute__((noinline)) void load(int32_t group, int32_t count) {
+    const std::ptrdiff_t row = window_.w * window_.pixel;
+    alone_ = false;
+    for (int32_t j = 0; j < kPixels; ++j) {
+      columns_[j] = columns_[0];
+      if (j >= count) continue;
+      const int32_t top = point_.y * static_cast<int32_t>(p_.stride_y) - static_cast<int32_t>(p_.pad_top),
+                    left = point_.x * static_cast<int32_t>(p_.stride_x) - static_cast<int32_t>(p_.pad_left);
+      const uint8_t* const image = x_ + point_.n * static_cast<int32_t>(p_.h) * row + group * static_cast<int32_t>(p_.cin / p_.group);
+      const bool in_place = (Columns::kInPlace || count == 1) && window_.is_one_run(top, left);
+      uint8_t* const column = Columns::column(scratch_, j, k_);
+      columns_[j] = in_place ? image + top * row + left * window_.pixel : column;
+      if (!in_place) write_column<Columns>(window_, column, image, top, left);
+      alone_ = in_place && !Columns::kInPlace;
+      point_.advance();
+    }
+  }
+
+  /// The sums of a panel.
+  __attribute__((noinline)) void multiply(const int8_t* panel, const int32_t* start, int32_t (&sums)[kPixels][kOutputs]) const {
+    for (int32_t j = 0; j < kPixels; ++j) __builtin_memcpy(sums[j], start, sizeof sums[j]);
+    if (alone_) Columns::multiply_row(columns_[0], panel, window_.run, sums[0]);
+    else Columns::multiply(columns_, panel, Columns::kInPlace ? window_.runs() * window_.run : k_, sums);
+  }
+
+ private:
+  const ColumnConvParams& p_;
+  ColumnWindow window_;
+  PixelWalk point_;
+  const uint8_t* x_;
+  uint8_t* scratch_;
+  int32_t k_;
+  const uint8_t* columns_[kPixels];
+  bool alone_;  ///< one column where it lies, beside none
+};
+
+}  // namespace detail
+
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::column_scratch bytes of this share, aligned as an
 /// int32_t.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
-void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, ColumnConvParams p, Epi epi = {}) {
-  constexpr auto kPixels = static_cast<int32_t>(Columns::kForm.pixels), kOutputs = static_cast<int32_t>(contract::kColumnOutputs);
-  const detail::ColumnWindow window(p);
-  const auto cin = static_cast<int32_t>(p.cin / p.group), cout = static_cast<int32_t>(p.cout / p.group);
-  const auto k = static_cast<int32_t>(contract::column_steps(Columns::kForm, {window.runs(), window.run}));
+ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, ColumnConvParams p, Epi epi = {}) {
+  using Products = detail::ColumnProducts<Columns>;
+  constexpr int32_t kPixels = Products::kPixels, kOutputs = Products::kOutputs;
+  const auto cout = static_cast<int32_t>(p.cout / p.group);
   const int8_t* panel = w;
   const int32_t* start = p.start;
   const auto [begin, end] = share.slice(p.n * p.oh * p.ow, kPixels);
   for (int32_t g = 0; g < static_cast<int32_t>(p.group); ++g) {
     const int8_t* const first_panel = panel;
     const int32_t* const first_start = start;
-    detail::PixelWalk point(begin, p.oh, p.ow);
+    Products products(x, scratch, p, begin);
     for (int64_t pixel = begin; pixel < end; pixel += kPixels) {
       const int32_t count = end - pixel < kPixels ? 1 : kPixels;
-      const uint8_t* columns[kPixels];
-      bool alone = false;  // one column where it lies, beside none
-      for (int32_t j = 0; j < kPixels; ++j) {
-        columns[j] = columns[0];
-        if (j >= count) continue;
-        const int32_t top = point.y * static_cast<int32_t>(p.stride_y) - static_cast<int32_t>(p.pad_top),
-                   left = point.x * static_cast<int32_t>(p.stride_x) - static_cast<int32_t>(p.pad_left);
-        const uint8_t* const image = x + static_cast<std::ptrdiff_t>(point.n) * static_cast<int32_t>(p.h) * window.w * window.pixel + g * cin;
-        const bool in_place = (Columns::kInPlace || count == 1) && window.is_one_run(top, left);
-        alone = in_place && !Columns::kInPlace;
-        columns[j] = in_place ? image + (static_cast<std::ptrdiff_t>(top) * window.w + left) * window.pixel : Columns::column(scratch, j, k);
-        if (!in_place) detail::write_column<Columns>(window, Columns::column(scratch, j, k), image, top, left);
-        point.advance();
-      }
+      products.load(g, count);
       panel = first_panel;
       start = first_start;
-      for (int32_t channel = 0; channel < cout; channel += kOutputs, panel += k * kOutputs, start += kOutputs) {
+      for (int32_t channel = 0; channel < cout; channel += kOutputs, panel += products.panel_bytes(), start += kOutputs) {
         int32_t sums[kPixels][kOutputs];
-        for (int32_t j = 0; j < kPixels; ++j) __builtin_memcpy(sums[j], start, sizeof sums[j]);
-        if (alone) Columns::multiply_row(columns[0], panel, window.run, sums[0]);
-        else Columns::multiply(columns, panel, Columns::kInPlace ? window.runs() * window.run : k, sums);
+        products.multiply(panel, start, sums);
         const int32_t outputs = cout - channel < kOutputs ? cout - channel : kOutputs;
         for (int32_t j = 0; j < count; ++j) {
           const int64_t row = pixel + j, column = g * cout + channel;

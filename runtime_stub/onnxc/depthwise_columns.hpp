@@ -53,7 +53,7 @@ struct TapOffsets {
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::depthwise_columns_scratch bytes of this share,
 /// aligned as a pointer.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
-void depthwise_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, ColumnConvParams p, Epi epi = {}) {
+ONNXC_NOCLONE void depthwise_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, ColumnConvParams p, Epi epi = {}) {
   constexpr int32_t kBlock = 32;  // channels whose sums lie on the stack
   const detail::ColumnWindow window(p);
   const auto c = static_cast<int32_t>(p.cout), taps = window.kh * window.kw;

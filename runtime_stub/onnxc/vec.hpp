@@ -34,6 +34,10 @@
 #pragma once
 #include "base.hpp"
 
+#if (__ARM_FEATURE_MVE & 2) && !defined(ONNXC_NO_INTRINSICS)
+#define ONNXC_HELIUM 1  // vectors of floats, by name
+#endif
+
 #if ONNXC_VECTOR_FLOATS == 1
 #include "vec_scalar.hpp"
 #else
@@ -41,6 +45,8 @@
 #include "vec_x86.hpp"
 #elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
 #include "vec_neon.hpp"
+#elif defined(ONNXC_HELIUM)
+#include "vec_helium.hpp"
 #else
 #include "vec_generic.hpp"
 #endif

@@ -1,0 +1,70 @@
+"""The machines: how units are compiled for each, what runs the image, where its memories are."""
+import re
+import shutil
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One target of onnxc with a compiler and an emulator for it."""
+    name: str  # as --target has it
+    compiler: str  # of C++
+    flags: str  # what chooses the processor, for the compiler
+    emulator: str  # the command, before the image
+    c_compiler: str
+    kind: str = "board"  # board: without a system; linux: a program under qemu-user; wasm: run by node
+    code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
+    data: tuple = (0, 0)  # of values, arena and stack
+    reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
+    more: str = ""  # more for both compilers: where headers and libraries are
+    counts: bool = True  # whether instructions are counted
+
+    def missing(self):
+        """The first of its tools that is not installed, or None."""
+        return next((tool for tool in (self.compiler, self.c_compiler, self.emulator.split()[0]) if shutil.which(tool) is None), None)
+
+
+BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
+
+
+def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), reset=None):
+    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, reset=reset)
+
+
+# Picolibc comes without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for
+# 32-bit ARM, serve.
+PICOLIBC = ("--specs=/usr/lib/picolibc/riscv64-unknown-elf/picolibc.specs -nostdinc++ "
+            "-isystem /usr/include/newlib/c++/12.2.1 -isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi")
+
+
+def riscv(name, flags):
+    return Machine(name, "riscv64-unknown-elf-g++", flags, f"qemu-system-riscv32 -M virt -bios none {BARE}", "riscv64-unknown-elf-gcc",
+                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), more=PICOLIBC)
+
+
+# The secure aliases of memories: these cores start in that state.
+AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20)}
+AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "reset": 0x1000_0000}
+
+MACHINES = {
+    machine.name: machine
+    for machine in (
+        # Code for ARMv6-M runs on the Cortex-M3 of this board, which has the memory that QEMU's boards with a Cortex-M0 lack.
+        cortex("cortex-m0", "-mcpu=cortex-m0", "mps2-an385"),
+        cortex("cortex-m3", "-mcpu=cortex-m3", "mps2-an385"),
+        cortex("cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386"),
+        cortex("cortex-m7", "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", "mps2-an500"),
+        cortex("cortex-m33", "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16", **AN505),
+        cortex("cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard", **AN547),
+        # QEMU has no Cortex-M85. What g++ 12 makes for it runs on a Cortex-M55.
+        cortex("cortex-m85", "-march=armv8.1-m.main+mve.fp+fp.dp -mfloat-abi=hard", **AN547),
+        riscv("rv32imc", "-march=rv32imc -mabi=ilp32"),
+        riscv("rv32imafc", "-march=rv32imafc -mabi=ilp32f"),
+    )
+}
+
+
+def flags_that_a_unit_states(text):
+    """The compiler's flags as the unit's own refusal names them, or None."""
+    found = re.search(r'"compile this unit with ([^",]*), or ask', text)
+    return found and found.group(1)

@@ -63,9 +63,11 @@ std::string self_test_problem(const Interface& interface, const Program& program
 std::string self_test_declaration(const SelfTest& test, const Program& program) {
   return fmt::format(
       "\n/// Runs the unit on {}, part of it ({}), and compares: ok, ONNXC_WRONG_RESULT with the numbers of the output and of its first "
-      "element that is wrong, or why there was no run. `memory` is arena and outputs, aligned like the arena.\ninline constexpr std::size_t "
+      "element that is wrong, or why there was no run. `memory` is arena and outputs, aligned like the arena.\ninline constexpr "
+      "std::size_t "
       "self_test_bytes = {};\nonnxc::Status self_test(std::span<std::byte> memory) noexcept;\n",
-      test.vectors.size() == 1 ? "a vector" : fmt::format("{} vectors", test.vectors.size()), comment_text(test.origin, 200), memory_bytes(test, program));
+      test.vectors.size() == 1 ? "a vector" : fmt::format("{} vectors", test.vectors.size()), comment_text(test.origin, 200),
+      memory_bytes(test, program));
 }
 
 std::string self_test_definition(const SelfTest& test, const Interface& interface, const Program& program, bool threads) {
@@ -78,7 +80,8 @@ std::string self_test_definition(const SelfTest& test, const Interface& interfac
     for (std::size_t i = 0; i < interface.inputs.size(); ++i) {
       const std::string name = array_name("input", v, i);
       arrays += array(name, vector.inputs.at(i), *interface.inputs[i].buffer, alignment);
-      in += fmt::format("{}{}", i == 0 ? "" : ", ", interface.inputs[i].from_pointer(fmt::format("static_cast<const void*>({})", name), false));
+      in += fmt::format("{}{}", i == 0 ? "" : ", ",
+                        interface.inputs[i].from_pointer(fmt::format("static_cast<const void*>({})", name), false));
     }
     int64_t at = round_up(arena_bytes_at(program, sizes_of(vector, interface)), alignment);
     const int64_t arena = at;
@@ -89,18 +92,24 @@ std::string self_test_definition(const SelfTest& test, const Interface& interfac
       arrays += array(name, vector.outputs.at(i), *m.buffer, alignment);
       out += fmt::format("{}{}", i == 0 ? "" : ", ", m.from_pointer(pointer, true));
       checks += fmt::format(
-          "    if (const auto found = onnxc::find_departure(out.{}.data(), static_cast<const {}*>(static_cast<const void*>({})), {}, tolerance); found >= 0)\n"
+          "    if (const auto found = onnxc::find_departure(out.{}.data(), static_cast<const {}*>(static_cast<const void*>({})), {}, "
+          "tolerance); found >= 0)\n"
           "      return {{ONNXC_WRONG_RESULT, nullptr, {{{}, found}}}};\n",
           m.name, type, name, static_cast<int64_t>(vector.outputs[i].bytes.size()) / (info(stored_element(*m.buffer)).bits / 8), i);
       at += round_up(static_cast<int64_t>(vector.outputs[i].bytes.size()), alignment);
     }
-    text += fmt::format("  {{\n{}    const Inputs in{{{}}};\n    const Outputs out{{{}}};\n    if (const auto status = run({}in, out, memory.first({}){})) return status;\n{}  }}\n",
-                        interface.dynamic() ? fmt::format("    const Dims dims{{{}}};\n", dims) : "", in, out,
-                        interface.dynamic() ? "dims, " : "", arena, threads ? ", nullptr" : "", checks);
+    text += fmt::format(
+        "  {{\n{}    const Inputs in{{{}}};\n    const Outputs out{{{}}};\n    if (const auto status = run({}in, out, memory.first({}){})) "
+        "return status;\n{}  }}\n",
+        interface.dynamic() ? fmt::format("    const Dims dims{{{}}};\n", dims) : "", in, out, interface.dynamic() ? "dims, " : "", arena,
+        threads ? ", nullptr" : "", checks);
   }
-  const auto number = [](double x) { return fmt::format("{:.9g}f", x).find_first_of(".en") == std::string::npos ? fmt::format("{:.9g}.0f", x) : fmt::format("{:.9g}f", x); };
+  const auto number = [](double x) {
+    return fmt::format("{:.9g}f", x).find_first_of(".en") == std::string::npos ? fmt::format("{:.9g}.0f", x) : fmt::format("{:.9g}f", x);
+  };
   return fmt::format(
-      "{}\n}}  // namespace\n\nonnxc::Status self_test(std::span<std::byte> memory) noexcept {{\n  if (const auto status = onnxc::check_arena(memory, self_test_bytes, "
+      "{}\n}}  // namespace\n\nonnxc::Status self_test(std::span<std::byte> memory) noexcept {{\n  if (const auto status = "
+      "onnxc::check_arena(memory, self_test_bytes, "
       "arena_alignment)) return status;\n  constexpr onnxc::SelfTestTolerance tolerance{{{}, {}, {}, {}}};\n{}  return {{}};\n}}\n\n",
       arrays, number(test.rtol), number(test.atol), test.int_atol, number(test.rel_l2), text);
 }

@@ -26,8 +26,9 @@ int run_unit(const CompileOptions& options, const std::filesystem::path& model) 
   folder.write("unit.cpp", unit.source.str());
   folder.write("unit.h", unit.header);
   folder.write("main.cpp", kMain);
-  const bool built = test::run_in(folder, "g++ -std=c++20 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -march=native -I" ONNXC_SOURCE_DIR
-                                          "/runtime_stub unit.cpp main.cpp -o unit");
+  const bool built =
+      test::run_in(folder, "g++ -std=c++20 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -march=native -I" ONNXC_SOURCE_DIR
+                           "/runtime_stub unit.cpp main.cpp -o unit");
   INFO(folder.read("log"));
   REQUIRE(built);
   test::run_in(folder, "./unit; echo $? > status");

@@ -61,7 +61,8 @@ void check_here(const onnxc_model& unit, const SelfTest::Vector& vector, const T
   for (int32_t k = 0; k < unit.output_count; ++k) {
     const Comparison comparison = compare(call.output(k), HostValue::of(vector.outputs.at(static_cast<std::size_t>(k))), tolerance);
     if (!comparison.within)
-      throw Error(ErrorKind::Invalid, fmt::format("the self-test fails on this machine: output '{}': {}", unit.outputs[k].name, comparison.reason),
+      throw Error(ErrorKind::Invalid,
+                  fmt::format("the self-test fails on this machine: output '{}': {}", unit.outputs[k].name, comparison.reason),
                   "`onnxc run --data` tells more");
   }
 }

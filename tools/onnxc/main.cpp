@@ -125,6 +125,7 @@ int run(int argc, char** argv) {
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
       "  onnxc info model.onnx                says what is inside\n"
       "  onnxc report model.onnx -o page.html shows what became of it\n"
+      "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"
       "  onnxc quantize model.onnx --calibration DIR -o small.onnx   makes it one of integers\n"
       "  onnxc compress model.onnx --calibration DIR -o small.onnx   makes it one of fewer parameters"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from . import elf
-from .machines import flags_that_a_unit_states
+from . import elf, wasm
+from .machines import PARTS, flags_that_a_unit_states
 
 ROOT = Path(__file__).resolve().parents[3]
-PARTS = ROOT / "tests/firmware/image"
 # No exceptions, run-time types and tables for unwinding: as firmware is built. Each function has a section, so that what is not called is left out.
 USUAL = "-fno-exceptions -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fno-pic"
 CPP = "-std=c++20 -fno-rtti -fno-threadsafe-statics"
@@ -95,8 +94,12 @@ def build(case, machine, level, unit, folder):
     compiler = machine.compiler if unit.language == "c++" else machine.c_compiler
     include = [f"-I{path}" for path in [folder, PARTS, *unit.include]]
     language = CPP + " " + WARNINGS if unit.language == "c++" else "-std=c11"
-    object_ = folder / "unit.o"
-    command(compiler, machine.flags, machine.more, USUAL, language, f"-{level} -fstack-usage", include, "-c", unit.source, "-o", object_)
+    object_, assembly = folder / "unit.o", folder / "unit.s"
+    as_object = ["-c", unit.source, "-o", object_]
+    command(compiler, machine.flags, machine.more, USUAL, language, f"-{level} -fstack-usage", include, ["-S", unit.source, "-o", assembly] if machine.prelude else as_object)
+    if machine.prelude:
+        assembly.write_text(machine.prelude + assembly.read_text())
+        command(compiler, machine.flags, machine.more, "-c", assembly, "-o", object_)
     (folder / "program.cpp").write_text(program(case, unit))
     parts = [object_]
     for source in (folder / "program.cpp", PARTS / "main.cpp", PARTS / f"{machine.kind}.cpp"):
@@ -105,13 +108,15 @@ def build(case, machine, level, unit, folder):
     # By the compiler of C, whose command has no C++ library: a unit needs none.
     image = folder / "image"
     command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine), "-lm", "-o", image)
-    return image, weigh(machine, folder, object_)
+    return image, wasm.weigh(object_, image) if machine.kind == "wasm" else weigh(machine, folder, object_)
 
 
 def placement(machine):
     """What the linker is told of the machine's memories."""
-    if machine.kind != "board":
+    if machine.kind == "linux":
         return "-static"
+    if machine.kind == "wasm":
+        return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=65536"
     code, data = machine.code, machine.data
     places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
     return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
@@ -121,7 +126,7 @@ def weigh(machine, folder, object_):
     """What of the unit remains once the linker has left out what the program does not call."""
     wanted = {symbol.name for symbol in elf.Elf(folder / "program.o").symbols() if symbol.section == 0 and symbol.name}
     entries = [symbol.name for symbol in elf.Elf(object_).symbols() if symbol.section != 0 and symbol.name in wanted]
-    command(machine.c_compiler, machine.flags, "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
+    command(machine.c_compiler, machine.flags, machine.more if machine.kind == "linux" else "", "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
     return elf.weigh(folder / "linked.o")
 
 

@@ -1,5 +1,6 @@
 """Runs an image in its emulator."""
 import functools
+import hashlib
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,7 +24,7 @@ def counter():
 
 
 def run(case, machine, image, limit=600):
-    """{status, stack, instructions, outputs}; `instructions` of one run, or None where they are not counted."""
+    """{status, stack, instructions, outputs, digest}: `instructions` of one run, or None where they are not counted; `digest` is the same where the results' bits are."""
     elf, counts = None if machine.kind == "wasm" else Elf(image), image.with_name("counts")
     counts.unlink(missing_ok=True)
     words = machine.emulator.split()
@@ -50,7 +51,8 @@ def run(case, machine, image, limit=600):
         raise Failed("the stack is too small for what it needs")
     arrays = [np.frombuffer(bytes.fromhex(text), expected.dtype.newbyteorder(elf.order if elf else "<")).reshape(expected.shape).astype(expected.dtype)
               for text, expected in zip(outputs, case.expected, strict=True)]
-    return {"status": told["status"], "stack": told["stack"], "instructions": counted(counts) if machine.counts else None, "outputs": arrays}
+    digest = hashlib.sha256(b"".join(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays)).hexdigest()[:12]
+    return {"digest": digest, "status": told["status"], "stack": told["stack"], "instructions": counted(counts) if machine.counts else None, "outputs": arrays}
 
 
 def counted(path):

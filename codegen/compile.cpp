@@ -58,12 +58,15 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.model_sha256 = compilation.info.sha256;
   for (const auto& [domain, version] : compilation.info.opsets)
     emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
+  emit.stack_bytes = options.stack_bytes;
+  emit.stack_compiler = options.stack_compiler;
   emit.gpu = compilation.target.gpu != nullptr;
   emit.target = full_name(compilation.target);
-  emit.flags = fmt::format("-O{}", options.level);
-  if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
+  emit.flags = level_name(options);
+  if (options.memory != usual_memory(options)) emit.flags += fmt::format(" --memory {}", name(options.memory));
   if (options.math != Math::Default) emit.flags += fmt::format(" --math {}", name(options.math));
-  if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
+  if (options.narrow_weights != usual_narrow_weights(options))
+    emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
   if (options.subnormals != Subnormals::Flush) emit.flags += fmt::format(" --subnormals {}", name(options.subnormals));
   if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";

@@ -17,8 +17,11 @@ struct CompileOptions : CompilerOptions {
   /// The unit can copy its weights into memory of huge pages. A program that is run at once does so.
   bool huge_pages = false;
   RunsIn runs_in = RunsIn::Either;
-  /// Bytes of machine code. A larger unit is refused by the build.
-  std::optional<int64_t> max_code{};
+  /// Bytes of machine code, of code and all constants, of arena, stack and variables, and of stack. A larger unit is refused by the build.
+  std::optional<int64_t> max_code{}, max_flash{}, max_ram{}, max_stack{};
+  bool measure = false;                  ///< the interface states the stack that a run uses, as the target's compiler made the unit
+  std::optional<int64_t> stack_bytes{};  ///< what was measured, and by which compiler
+  std::string stack_compiler{};
   /// Where a build looks for headers of custom operators, before the working directory.
   std::vector<std::filesystem::path> include_folders{};
 };

@@ -52,6 +52,12 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
     text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena.bytes.value(),
                         program.arena.alignment);
   }
+  if (options.stack_bytes)
+    text += fmt::format(
+        "/// A bound of the stack that a run uses below the frame of its caller, interrupts apart: the frames of the deepest chain of "
+        "calls, as {} "
+        "made them.\ninline constexpr std::size_t stack_bytes = {};\n\n",
+        comment_text(options.stack_compiler), *options.stack_bytes);
   const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
     text += fmt::format("struct {} {{\n", name);
     for (const Member& m : list) {

@@ -1,6 +1,7 @@
 // From a Program to a C++ translation unit and its header.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct EmitOptions {
   std::string machine_flags;                ///< what chooses the machine when the unit is compiled: -march=x86-64-v3; or empty
   std::string triple = "x86_64-linux-gnu";  ///< of object files with weights: for x86_64 or aarch64
   bool little_endian = true;                ///< the machine
+  std::optional<int64_t> stack_bytes{};     ///< that a run uses, as `stack_compiler` made the unit: for the interface
+  std::string stack_compiler{};
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

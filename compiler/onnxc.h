@@ -30,6 +30,7 @@ const char* name(Subnormals subnormals);
 struct CompilerOptions {
   std::string target = "native";
   int level = 3;                                     ///< -O0 to -O3
+  bool small = false;                                ///< -Os: the least code and the smallest weights, not the least time
   std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
   /// Named dimensions, and the extents for which the unit gets a variant of its own.
   std::map<std::string, std::vector<int64_t>> specialize;
@@ -58,6 +59,12 @@ struct CompilerOptions {
   /// Called with the graph after import ("import") and after each pass that ran.
   std::function<void(const std::string& pass, const Graph& graph)> watch{};
 };
+
+/// -O3, -Os
+std::string level_name(const CompilerOptions& options);
+/// What the level gives where nothing else is asked for.
+MemoryGoal usual_memory(const CompilerOptions& options);
+NarrowWeights usual_narrow_weights(const CompilerOptions& options);
 
 /// The same model with some dimensions fixed, or assumed equal to others. It runs if the caller's dimensions are so.
 struct Variant {

@@ -137,6 +137,14 @@ std::vector<bool> are_values(const Program& program) {
   return list;
 }
 
+}  // namespace
+
+std::string level_name(const CompilerOptions& options) { return options.small ? "-Os" : fmt::format("-O{}", options.level); }
+MemoryGoal usual_memory(const CompilerOptions& options) { return options.small ? MemoryGoal::Min : MemoryGoal::Speed; }
+NarrowWeights usual_narrow_weights(const CompilerOptions& options) { return options.small ? NarrowWeights::All : NarrowWeights::Auto; }
+
+namespace {
+
 /// Import, passes, lowering and memory plan, for all sizes that the dimensions may have. `same`: symbols of the
 /// inputs that are replaced by other extents. `general`: if this is to be a variant, the program for all sizes, whose
 /// interface it gets.
@@ -174,6 +182,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     if (after(pass.name)) return result;
   }
   const LowerOptions lower{.optimise = options.level > 0,
+                           .small = options.small,
                            .math = options.math,
                            .narrow_weights = options.narrow_weights,
                            .flush_weights = options.subnormals == Subnormals::Flush,

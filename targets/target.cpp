@@ -76,7 +76,7 @@ constexpr Target bare(const Core& core) {
   return target;
 }
 
-constexpr std::string_view kThumb = "arm-none-eabi", kRiscV = "riscv32-unknown-elf";
+constexpr std::string_view kThumb = "arm-none-eabi", kRiscV = "riscv64-unknown-elf";
 // Registers: those of floats, of 32 bits for vectors of one float. GCC 12 does not know the Cortex-M85 by its name.
 constexpr Target kCores[] = {
     bare({.name = "cortex-m0",
@@ -145,7 +145,7 @@ constexpr Target portable(std::string_view name, std::string_view flags, std::st
   return target;
 }
 constexpr Target kRv64 = portable("rv64gcv", "-march=rv64gcv -mabi=lp64d", "riscv64-linux-gnu", 32, 64, true),
-                 kWasm = portable("wasm32", "-msimd128", "wasm32-wasi", 16, 32, true),
+                 kWasm = portable("wasm32", "--target=wasm32-wasi -msimd128", "wasm32-wasi", 16, 32, true),
                  kS390 = portable("s390x", "-march=z13", "s390x-linux-gnu", 16, 64, false);
 
 // By the data sheets of A100 and H100, beside processors with PCIe 4 and 5.

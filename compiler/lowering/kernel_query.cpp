@@ -51,10 +51,11 @@ std::optional<PointerArg> KernelQuery::draft(const std::string& from, const Pack
 }
 KnownStorages* KernelQuery::known_storages() const { return lowerer_.options_.storages.get(); }
 NarrowWeights KernelQuery::narrow_weights() const { return lowerer_.options_.narrow_weights; }
+bool KernelQuery::small() const { return lowerer_.options_.small; }
 Math KernelQuery::math() const { return lowerer_.options_.math; }
 bool KernelQuery::may_mix() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return lowerer_.options_.math != Math::Strict && may(node_) &&
+  return lowerer_.options_.math != Math::Strict && !small() && may(node_) &&
          std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }

@@ -22,6 +22,7 @@ enum class Devices {
 
 struct LowerOptions {
   bool optimise = true;
+  bool small = false;  ///< the least code and weights: no kernels that mix values, and few kinds of kernels
   Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   bool flush_weights = false;        ///< subnormal numbers among packed weights become zeros

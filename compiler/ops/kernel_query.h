@@ -82,6 +82,7 @@ class KernelQuery {
   const Target& target() const;
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;    ///< false at -O0: reference kernels only
+  bool small() const;       ///< at -Os: of kernels that nearly tie, the one with less code
   NarrowWeights narrow_weights() const;
   Math math() const;
   bool may_mix() const;                   ///< kernels that mix values (Kernel::mixes) are allowed

@@ -144,6 +144,7 @@ template <int MR, int NV, bool kPairs = false>
 struct Tile {
   static constexpr int kLast = kPairs ? Vec::width / 2 : Vec::width,
                        NR = (NV - 1) * Vec::width + kLast;  // columns of the last vector, and of all
+  static_assert(!kPairs || Vec::width >= 2);
   Vec acc[MR][NV];
 
   /// bias: NR values; kZeros where there is none.

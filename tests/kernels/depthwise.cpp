@@ -162,7 +162,7 @@ TEST_CASE("small groups agree with the loop") {
 }
 
 TEST_CASE("depthwise by Winograd agrees with the loop") {
-  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 70}) {
+  for (int64_t c : {1, kPartLanes, Vec::width, Vec::width + 1, 70}) {
     check_depthwise_winograd({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
     check_depthwise_winograd({.n = 2, .h = 5, .w = 7, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 3);
     check_depthwise_winograd({.h = 6, .w = 5, .cin = c}, 0, 2);
@@ -208,7 +208,7 @@ TEST_CASE("depthwise agrees with the loop") {
                              0);  // hardly a window meets the image
   }
 
-  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {
+  for (int64_t c : {1, kPartLanes, Vec::width, Vec::width + 1, 40}) {
     check_depthwise<3, 3, 1>({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
     check_depthwise<3, 3, 2>({.n = 2, .h = 9, .w = 20, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
     check_depthwise<5, 5, 1>({.h = 7, .w = 7, .cin = c, .pad_top = 2, .pad_left = 2}, 2);

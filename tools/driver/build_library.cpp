@@ -56,7 +56,8 @@ const std::string& runtime_hash() {
 }
 
 std::string cache_key(const BuildRequest& request, const std::string& compiler) {
-  std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
+  std::string all = fmt::format("1 {}{}{}\n{}\n{}\n{}\n", request.shared, request.position_independent ? "" : " fixed",
+                                request.call_graph ? " calls" : "", compiler, compiler_version(compiler), runtime_hash());
   if (!request.architecture.empty()) all += fmt::format("{} {}\n", request.architecture, compiler_version(system_compiler()));
   for (const auto* list : {&request.flags, &request.to_compile, &request.objects, &request.libraries}) {
     for (const std::string& item : *list) all += item + '\n';
@@ -86,6 +87,7 @@ void prune(const fs::path& folder) {
   for (const Entry& entry : entries) {
     if (total <= kCacheLimit) break;
     fs::remove(entry.path, error);
+    fs::remove(fs::path(entry.path).replace_extension(".ci"), error);
     total -= entry.bytes;
   }
 }
@@ -100,7 +102,9 @@ struct WorkFolder {
   }
 };
 
-std::string compiler_of(const BuildRequest& request) { return request.architecture.empty() ? system_compiler() : find_nvcc(); }
+std::string compiler_of(const BuildRequest& request) {
+  return !request.architecture.empty() ? find_nvcc() : request.compiler.empty() ? system_compiler() : request.compiler;
+}
 
 /// The compiler, the flags that determine what is compiled, and the sources.
 std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
@@ -113,7 +117,7 @@ std::vector<std::string> compile_command(const BuildRequest& request, const fs::
   if (by_nvcc)
     command.insert(command.end(),
                    {"-ccbin", system_compiler(), "-arch=" + request.architecture, "--extended-lambda", "--expt-relaxed-constexpr"});
-  of_host("-fPIC");
+  if (request.position_independent) of_host("-fPIC");
   for (const std::string& flag : request.flags) of_host(flag);
   for (const std::string& name : request.to_compile) {
     const bool cuda = !by_nvcc && name.ends_with(".cu");  // which a compiler of C++ takes for a linker script
@@ -172,8 +176,13 @@ std::string system_compiler() {
   return "c++";
 }
 
-std::string compiler_name() {
-  const std::string version = compiler_version(system_compiler());
+std::string cross_compiler(std::string_view triple) {
+  if (const char* compiler = std::getenv("ONNXC_CXX"); compiler != nullptr && *compiler != '\0') return compiler;
+  return triple.starts_with("wasm") ? "clang++" : std::string(triple) + "-g++";
+}
+
+std::string compiler_name(const std::string& compiler) {
+  const std::string version = compiler_version(compiler);
   return version.substr(0, version.find('\n'));
 }
 
@@ -196,8 +205,12 @@ fs::path build_library(const BuildRequest& request) {
   write_files(request, work.path);
   if (fs::exists(library)) return library;
   std::vector<std::string> command = compile_command(request, work.path);
-  for (const std::string& name : request.objects) command.push_back((work.path / name).string());
-  if (request.shared) {
+  if (!request.call_graph) {
+    for (const std::string& name : request.objects) command.push_back((work.path / name).string());
+  }
+  if (request.call_graph) {
+    command.insert(command.end(), {"-c", "-fcallgraph-info=su,da"});
+  } else if (request.shared) {
     command.push_back("-shared");
     for (const std::string& name : request.libraries) command.push_back("-l" + name);
   } else {
@@ -205,7 +218,7 @@ fs::path build_library(const BuildRequest& request) {
     if (!request.architecture.empty()) command.insert(command.end(), {"-cudart", "none", "-Xcompiler", "-r,-nostdlib"});
     else command.insert(command.end(), {"-r", "-nostdlib"});
   }
-  const fs::path made = cache / fmt::format("{}.{}.tmp", key, unique_suffix());
+  const fs::path made = request.call_graph ? work.path / "made.o" : cache / fmt::format("{}.{}.tmp", key, unique_suffix());
   command.insert(command.end(), {"-o", made.string()});
   const ProcessResult result = run_process(command);
   if (!result.ok()) {
@@ -214,6 +227,7 @@ fs::path build_library(const BuildRequest& request) {
     const std::string why = result.signal != 0 ? fmt::format("{} was ended by {}\n", compiler, signal_name(result.signal)) : std::string();
     throw BuildError(why + result.output);
   }
+  if (std::error_code none; request.call_graph) fs::rename(work.path / "made.ci", fs::path(library).replace_extension(".ci"), none);
   fs::rename(made, library);
   prune(cache);
   return library;

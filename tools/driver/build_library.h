@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/side_file.h"
@@ -19,6 +20,9 @@ struct BuildRequest {
   bool includes_others = false;          ///< it includes headers that are neither among the files nor the runtime's
   std::filesystem::path keep_in{};       ///< where to leave the sources, or empty
   bool shared = true;                    ///< false: one relocatable object
+  std::string compiler{};                ///< empty: system_compiler()
+  bool position_independent = true;
+  bool call_graph = false;  ///< of an object that is compiled, not linked: g++ writes its call graph beside it, with the suffix .ci
 };
 
 /// The compiler's output.
@@ -29,9 +33,11 @@ class BuildError : public std::runtime_error {
 
 /// $ONNXC_CXX, $CXX, or c++.
 std::string system_compiler();
+/// For another machine: $ONNXC_CXX, or the compiler that is named after its triple, as in arm-none-eabi-g++.
+std::string cross_compiler(std::string_view triple);
 
-/// The first line of the compiler's version.
-std::string compiler_name();
+/// The first line of the version of a compiler, of the system's by default.
+std::string compiler_name(const std::string& compiler = system_compiler());
 
 /// Changes with the headers of the runtime.
 std::string runtime_fingerprint();

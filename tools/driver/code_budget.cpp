@@ -6,36 +6,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <utility>
 
-#include "codegen/elf.h"
 #include "codegen/unit_names.h"
 #include "compiler/support/error.h"
+#include "tools/driver/elf_file.h"
 
 namespace onnxc {
-namespace {
 
-using namespace elf;
-
-constexpr uint64_t kExecutable = 4;
-constexpr unsigned char kFunction = 2;
-
-[[noreturn]] void refuse() {
-  throw Error(ErrorKind::Unsupported, "the size of the code is only known for ELF files of 64 bits", "leave --max-code out");
-}
-
-template <class T>
-T read_at(std::string_view file, uint64_t at) {
-  if (at > file.size() || file.size() - at < sizeof(T)) refuse();
-  T value;
-  std::memcpy(&value, file.data() + at, sizeof value);
-  return value;
-}
-
-/// Demangles a name, without anonymous namespaces, whose parentheses look like parameters.
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
@@ -45,6 +25,8 @@ std::string demangled(const std::string& name) {
   for (std::size_t at = result.find(kAnonymous); at != result.npos; at = result.find(kAnonymous, at)) result.erase(at, kAnonymous.size());
   return result;
 }
+
+namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -105,27 +87,12 @@ std::string share_text(const Program& program, const CodeSize::Function& functio
 }  // namespace
 
 CodeSize code_size(std::string_view file) {
-  const auto header = read_at<Header>(file, 0);
-  if (std::memcmp(header.ident, Header().ident, 6) != 0) refuse();  // 64 bits, little endian
-  const auto count =
-      header.section_count != 0 ? header.section_count : read_at<Section>(file, header.section_headers).size;  // more than 65,279 of them
-  const auto section = [&](uint64_t i) { return read_at<Section>(file, header.section_headers + i * sizeof(Section)); };
+  const ElfFile elf = read_elf(file);
   CodeSize result;
-  std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by address
-  for (uint64_t i = 0; i < count; ++i) {
-    const Section s = section(i);
-    if ((s.flags & kExecutable) != 0) result.bytes += static_cast<int64_t>(s.size);
-    if (s.type != kSymtab) continue;
-    const uint64_t names = section(s.link).offset;
-    for (uint64_t at = 0; at + sizeof(Symbol) <= s.size; at += sizeof(Symbol)) {
-      const auto symbol = read_at<Symbol>(file, s.offset + at);
-      if ((symbol.info & 0xf) != kFunction || symbol.section == 0 || symbol.size == 0) continue;
-      if (names + symbol.name >= file.size()) refuse();
-      const std::string_view rest = file.substr(names + symbol.name);
-      functions.try_emplace({symbol.section, symbol.value},
-                            CodeSize::Function{demangled(std::string(rest.substr(0, rest.find('\0')))), static_cast<int64_t>(symbol.size)});
-    }
-  }
+  for (const ElfFile::Section& section : elf.sections) result.bytes += section.is_code ? section.bytes : 0;
+  std::map<std::pair<uint32_t, uint64_t>, CodeSize::Function> functions;  // by address
+  for (const ElfFile::Function& f : elf.functions)
+    functions.try_emplace({f.section, f.address}, CodeSize::Function{demangled(std::string(f.name)), f.bytes});
   for (auto& [address, function] : functions) result.functions.push_back(std::move(function));
   std::ranges::stable_sort(result.functions, std::ranges::greater(), &CodeSize::Function::bytes);
   return result;

@@ -18,8 +18,10 @@ struct CodeSize {
   std::vector<Function> functions;  ///< that the file names, largest first; bodies with several names count once
 };
 
-/// The code size of an ELF64 file of this machine's byte order: an object, or a library with symbols. Throws
-/// Error{Unsupported} for anything else.
+/// Demangles a name, without anonymous namespaces, whose parentheses look like parameters.
+std::string demangled(const std::string& name);
+
+/// The code size of an ELF file: an object, or a library with symbols. Throws Error{Unsupported} for anything else.
 CodeSize code_size(std::string_view file);
 
 /// The numbers, from 0, of the steps that call a kernel whose instance has this demangled name.

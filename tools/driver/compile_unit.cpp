@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "compiler/budgets.h"
+#include "compiler/lowering/memory/plan_memory.h"
 #include "targets/target.h"
 #include "tools/driver/code_budget.h"
 #include "tools/driver/files.h"
@@ -30,6 +31,11 @@ std::vector<std::string> target_flags(const std::string& target) {
     if (std::string word; words >> word) flags.push_back(std::move(word));
   }
   return flags;
+}
+
+std::string target_compiler(const std::string& target) {
+  const std::optional<Target> known = find_target(target);
+  return !known || known->triple == find_target("native")->triple ? system_compiler() : cross_compiler(known->triple);
 }
 
 std::string link_options(const std::vector<std::string>& libraries) {
@@ -75,6 +81,9 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.architecture = nvcc_architecture(options.target, options.runs_in, here);
   compiled.request.flags = target_flags(options.target);
+  compiled.request.compiler = target_compiler(options.target);
+  compiled.request.position_independent = !compilation.target.bare;
+  if (flags.empty()) compiled.request.flags.push_back(options.small ? "-Os" : "-O3");
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
   if (compiled.request.includes_others) {
     for (const std::filesystem::path& folder : options.include_folders)
@@ -152,16 +161,34 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   return result;
 }
 
-void check_code_budget(const Compilation& compilation, const CompileOptions& options) {
-  if (!options.max_code) return;
-  Compiled compiled = emit(compilation, options, {"-O3"}, true, false);
+Footprint measure_footprint(const Compilation& compilation, const CompileOptions& options) {
+  CompileOptions plain = options;
+  if (plain.weights == "object" || plain.weights == "file") plain.weights = "auto";  // which would lie in another file
+  Compiled compiled = emit(compilation, plain, {}, false, false);
   compiled.request.shared = false;
-  check_code_budget(read_file(build(compiled.request)), compilation.program, *options.max_code);
+  const std::string& compiler = compiled.request.compiler;
+  compiled.request.call_graph = compiled.request.architecture.empty() && compiler_name(compiler).find("clang") == std::string::npos;
+  const std::filesystem::path object = build(compiled.request);
+  const std::filesystem::path graph = std::filesystem::path(object).replace_extension(".ci");
+  const std::string file = read_file(object);
+  if (options.max_code) check_code_budget(file, compilation.program, *options.max_code);
+  Footprint footprint = footprint_of(file, compiled.request.call_graph ? read_file(graph) : "");
+  footprint.weights = weight_bytes(compilation.program);
+  footprint.constants -= std::min(footprint.constants, footprint.weights);
+  footprint.arena = most_arena_bytes(compilation.program);
+  footprint.compiler = fmt::format("{} {}", compiler_name(compiler), fmt::join(compiled.request.flags, " "));
+  check_footprint(footprint, {options.max_flash, options.max_ram, options.max_stack});
+  return footprint;
+}
+
+bool wants_footprint(const CompileOptions& options) {
+  return options.measure || options.max_code || options.max_flash || options.max_ram || options.max_stack;
 }
 
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                          const CompileOptions& options, const std::vector<std::string>& flags) {
   const Compilation compilation = compile_model(model, options);
+  if (options.max_flash || options.max_ram || options.max_stack) measure_footprint(compilation, options);
   Compiled compiled = emit(compilation, options, flags, shared, false);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {

@@ -9,6 +9,7 @@
 
 #include "codegen/compile.h"
 #include "tools/driver/build_library.h"
+#include "tools/driver/footprint.h"
 #include "tools/driver/unit_library.h"
 
 namespace onnxc {
@@ -22,26 +23,30 @@ struct CompiledModel {
   double compile_seconds = 0, build_seconds = 0;
 };
 
-/// The flags for the system's compiler to make code for a target of onnxc.
+/// The flags for a compiler to make code for a target of onnxc.
 std::vector<std::string> target_flags(const std::string& target);
+/// The compiler for a target: the system's, or for another machine a cross compiler.
+std::string target_compiler(const std::string& target);
 
 /// The linker's options for libraries of these names, one on each line.
 std::string link_options(const std::vector<std::string>& libraries);
 
-/// Throws Error{Budget} if the unit has more than options.max_code bytes of machine code. Only a compiler can tell,
-/// so the unit is built as an object, for the target and with -O3.
-void check_code_budget(const Compilation& compilation, const CompileOptions& options);
+/// What the unit takes of the machine. Only a compiler can tell, so the unit is built as an object, for the target and with -O3, or -Os.
+/// Throws Error{Budget} for what exceeds a limit of the options, and Error where there is no compiler for the target.
+Footprint measure_footprint(const Compilation& compilation, const CompileOptions& options);
+/// Whether the options ask for what only measure_footprint tells.
+bool wants_footprint(const CompileOptions& options);
 
 /// The files of a unit, NAMESPACE.cpp first, and how to build them.
 BuildRequest build_request(Unit unit, const std::string& header_name);
 
 /// Throws Error, or BuildError for C++ that does not compile, which is our bug.
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
-                               const std::vector<std::string>& flags = {"-O3"});
+                               const std::vector<std::string>& flags = {});
 /// The same, starting from a compilation.
-CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options,
-                             const std::vector<std::string>& flags = {"-O3"});
+CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags = {});
 
+/// `flags` of the functions above: in the place of -O3, or of -Os if the options ask for that.
 struct BuiltBinary {
   std::vector<std::filesystem::path> files;  ///< those read: the model, its external data, headers of custom operators
   std::vector<std::string> libraries;        ///< those that a relocatable object must still be linked with
@@ -51,6 +56,6 @@ struct BuiltBinary {
 /// exports onnxc/shared_executor.hpp, and one whose model needs an allocator exports onnxc/shared_memory.hpp. Throws
 /// Error or BuildError.
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                         const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
+                         const CompileOptions& options, const std::vector<std::string>& flags = {});
 
 }  // namespace onnxc

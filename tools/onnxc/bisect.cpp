@@ -126,6 +126,7 @@ class Bisection {
     const Values actual = compute(options_.compile, names, &description);
     CompileOptions unoptimised = options_.compile;
     unoptimised.level = 0;
+    unoptimised.small = false;
     const Values expected = files_.empty() ? compute(unoptimised, names, nullptr) : files_;
     std::optional<Departure> first;
     compared_ = departed_ = 0;

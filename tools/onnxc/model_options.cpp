@@ -58,9 +58,11 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("--target", target_,
-                 "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++); cuda-sm80 or cuda-sm90, "
-                 "alone or with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
+  app.add_option(
+         "--target", target_,
+         "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64, aarch64-dotprod, aarch64-i8mm or generic (plain C++); "
+         "cortex-m0, -m3, -m4, -m7, -m33, -m55, -m85, rv32imc, rv32imafc, rv64gcv, wasm32, s390x; cuda-sm80 or cuda-sm90, alone or "
+         "with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
       ->capture_default_str();
   app.add_option(
          "--on", on_,
@@ -73,7 +75,8 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--specialize", specialize_,
                  "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")
       ->allow_extra_args(false);
-  app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")
+  app.add_option("-O", opt_level_,
+                 "Optimisation: 0 (reference kernels, no passes) to 3, or s: the least code, weights and memory, for firmware")
       ->capture_default_str()
       ->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
   app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
@@ -103,8 +106,7 @@ void ModelOptions::add_to(CLI::App& app) {
                  "results to the bit: "
                  "off, auto (where that is faster) or all (wherever kernels can read them: products and convolutions but by Winograd's and "
                  "Strassen's algorithms, "
-                 "recurrences, tables of Gather)")
-      ->capture_default_str()
+                 "recurrences, tables of Gather). auto by default, all at -Os")
       ->check(CLI::IsMember({"off", "auto", "all"}));
   app.add_option("--subnormals", subnormals_,
                  "Floats below the smallest normal number, which most processors compute slowly: flush (a run and the weights have zeros "
@@ -112,9 +114,10 @@ void ModelOptions::add_to(CLI::App& app) {
                  "the processor is restored) or keep")
       ->capture_default_str()
       ->check(CLI::IsMember({"flush", "keep"}));
-  app.add_option("--memory", memory_,
-                 "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
-      ->capture_default_str()
+  app.add_option(
+         "--memory", memory_,
+         "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time). speed "
+         "by default, min at -Os")
       ->check(CLI::IsMember({"speed", "balanced", "min"}));
   const auto limit = [&](const char* name, std::optional<uint64_t>& bytes, const char* help) {
     app.add_option(name, bytes, help)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
@@ -124,8 +127,14 @@ void ModelOptions::add_to(CLI::App& app) {
         "default");
   limit("--max-weights", max_weights_, "Refuse models whose packed weights take more bytes, and name the largest");
   limit("--max-code", max_code_,
-        "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3, by "
-        "$ONNXC_CXX, $CXX or c++");
+        "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3 or "
+        "-Os, by the target's compiler: $ONNXC_CXX, else $CXX or c++, or for another machine one that is named after it, as in "
+        "arm-none-eabi-g++");
+  limit("--max-flash", max_flash_, "The same for code, weights and other constants");
+  limit("--max-ram", max_ram_, "The same for arena, stack and variables; inputs and outputs are the caller's");
+  limit("--max-stack", max_stack_, "The same for the stack: the frames of the deepest chain of calls, as g++ tells");
+  app.add_flag("--measure", measure_,
+               "Say what the unit takes of its machine, as the target's compiler makes it, and state stack_bytes in the header");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
@@ -180,16 +189,27 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   if (max_arena_) rest.max_arena = limit(max_arena_, kMostArena);
   rest.max_weights = limit(max_weights_, rest.max_weights);
   if (max_code_) rest.max_code = limit(max_code_, 0);
+  if (max_flash_) rest.max_flash = limit(max_flash_, 0);
+  if (max_ram_) rest.max_ram = limit(max_ram_, 0);
+  if (max_stack_) rest.max_stack = limit(max_stack_, 0);
+  rest.measure = measure_;
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
-  rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
+  rest.small = opt_level_ == "s";
+  rest.level = rest.small ? 3 : opt_level_[0] - '0';
+  rest.memory = !memory_                ? usual_memory(rest)
+                : memory_ == "min"      ? MemoryGoal::Min
+                : memory_ == "balanced" ? MemoryGoal::Balanced
+                                        : MemoryGoal::Speed;
   rest.math = math_ == "strict" ? Math::Strict : math_ == "fast" ? Math::Fast : Math::Default;
   rest.devices = devices_ == "gpu" ? Devices::Gpu : devices_ == "gpu,cpu" ? Devices::GpuAndCpu : Devices::Auto;
   if (gpu_memory_) rest.gpu_memory = limit(gpu_memory_, 0);
-  rest.narrow_weights = narrow_weights_ == "off" ? NarrowWeights::Off : narrow_weights_ == "all" ? NarrowWeights::All : NarrowWeights::Auto;
-  rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
-  rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
+  rest.narrow_weights = !narrow_weights_           ? usual_narrow_weights(rest)
+                        : narrow_weights_ == "off" ? NarrowWeights::Off
+                        : narrow_weights_ == "all" ? NarrowWeights::All
+                                                   : NarrowWeights::Auto;
+  rest.weights_growth = weights_growth_ ? *weights_growth_ : rest.small ? 1.0 : CompilerOptions().weights_growth;
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));
   for (const std::string& text : specialize_) {

@@ -26,12 +26,13 @@ class ModelOptions {
   std::filesystem::path tune_cache() const { return tune_cache_; }
 
  private:
-  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto", math_ = "default",
-              devices_ = "auto", subnormals_ = "flush", on_, tune_, tune_cache_;
+  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", math_ = "default", devices_ = "auto", subnormals_ = "flush", on_,
+              tune_, tune_cache_;
   int threads_ = 1;
-  std::optional<uint64_t> max_arena_, max_weights_, max_code_, gpu_memory_;
+  std::optional<uint64_t> max_arena_, max_weights_, max_code_, max_flash_, max_ram_, max_stack_, gpu_memory_;
   std::optional<double> weights_growth_;
-  bool no_heap_ = false, huge_pages_ = false;
+  std::optional<std::string> memory_, narrow_weights_;  // by default what the level gives
+  bool no_heap_ = false, huge_pages_ = false, measure_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_;

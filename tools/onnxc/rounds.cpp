@@ -34,7 +34,7 @@ void Rounds::add_profiled(const Tuning& tuning) {
   options.weights_growth = kNoLimit;  // limits apply only to the final result
   options.max_weights = CompilerOptions().max_weights;
   options.max_arena.reset();
-  options.max_code.reset();
+  options.max_code.reset(), options.max_flash.reset(), options.max_ram.reset(), options.max_stack.reset();
   options.tuning = std::make_shared<const Tuning>(tuning);
   builds_.push_back(load(compile_model(model_, options), options));
 }

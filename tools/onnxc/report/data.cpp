@@ -29,7 +29,7 @@ ordered_json describe_model(const ModelInfo& info, const std::filesystem::path& 
 ordered_json describe_options(const CompileOptions& options) {
   ordered_json dims = ordered_json::object();
   for (const auto& [dim, range] : options.dims) dims[dim] = text(range);
-  return {{"level", options.level},
+  return {{"level", level_name(options)},
           {"memory", name(options.memory)},
           {"math", name(options.math)},
           {"narrow_weights", name(options.narrow_weights)},

@@ -85,7 +85,7 @@ const tip = {
 function optionsText({target, options}) {
   const dims = Object.entries(options.dims).map(([name, value]) => `${name}=${value}`);
   return [
-    target, `-O${options.level}`, ...dims, options.memory === 'speed' ? '' : 'memory ' + options.memory,
+    target, options.level, ...dims, options.memory === 'speed' ? '' : 'memory ' + options.memory,
     options.math === 'default' ? '' : options.math + ' math',
     options.narrow_weights === 'auto' ? '' : 'narrow weights ' + options.narrow_weights,
     options.weights_growth === 2 ? '' : `weights growth ${options.weights_growth}`

@@ -1,0 +1,71 @@
+#include "tools/driver/footprint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/support/error.h"
+#include "tools/driver/elf_file.h"
+
+namespace onnxc {
+namespace {
+
+std::string with_commas(int64_t bytes) {
+  std::string text = std::to_string(bytes);
+  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+/// The innermost name of a function without its template arguments: what a reader recognises.
+std::string short_name(const std::string& function) {
+  const std::string name = function.substr(0, function.find_first_of("<("));
+  return name.substr(name.find_last_of(" :") + 1);
+}
+
+std::string path_text(const StackBound& stack) {
+  std::vector<std::string> names;
+  for (const std::string& function : stack.path) names.push_back(one_line(short_name(function)));
+  return fmt::format("{}", fmt::join(names, " > "));
+}
+
+}  // namespace
+
+Footprint footprint_of(std::string_view object, std::string_view call_graph) {
+  Footprint footprint;
+  for (const ElfFile::Section& section : read_elf(object).sections) {
+    if (!section.is_allocated) continue;
+    int64_t& kind = section.is_code ? footprint.code : !section.has_bytes ? footprint.zeroed : section.is_writable ? footprint.data : footprint.constants;
+    kind += section.bytes;
+  }
+  if (call_graph.empty()) footprint.stack.why = "only g++ tells how much stack functions take";
+  else footprint.stack = stack_bound(call_graph);
+  return footprint;
+}
+
+std::string text(const Footprint& f) {
+  const std::string stack = f.stack.bytes ? with_commas(*f.stack.bytes) : "unknown, since " + f.stack.why;
+  const bool bounded = f.arena < kEndless;
+  return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}); by {}", with_commas(f.flash()),
+                     with_commas(f.code), with_commas(f.constants), with_commas(f.weights), f.data > 0 ? ", data " + with_commas(f.data) : "",
+                     bounded && f.stack.bytes ? with_commas(f.ram()) : "unknown", bounded ? with_commas(f.arena) : "without a bound", stack,
+                     f.data + f.zeroed > 0 ? ", variables " + with_commas(f.data + f.zeroed) : "", f.compiler);
+}
+
+void check_footprint(const Footprint& f, const FootprintLimits& limits) {
+  const auto refuse = [](const char* what, int64_t bytes, int64_t most, const std::string& why, const char* option) {
+    throw Error(ErrorKind::Budget, fmt::format("{} would take {} bytes, more than {}{}", what, bytes, most, why), std::string("see ") + option);
+  };
+  if (limits.flash && f.flash() > *limits.flash)
+    refuse("the unit", f.flash(), *limits.flash, fmt::format(" of flash: code {}, constants {}, weights {}", f.code, f.constants, f.weights), "--max-flash");
+  if (limits.stack || limits.ram) {
+    if (!f.stack.bytes)
+      throw Error(ErrorKind::Unsupported, "the stack has no bound: " + f.stack.why, "compile with g++, or leave --max-stack and --max-ram out");
+  }
+  if (limits.stack && *f.stack.bytes > *limits.stack) refuse("the stack", *f.stack.bytes, *limits.stack, ": " + path_text(f.stack), "--max-stack");
+  if (limits.ram && f.arena >= kEndless)
+    throw Error(ErrorKind::Budget, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
+  if (limits.ram && f.ram() > *limits.ram)
+    refuse("the unit", f.ram(), *limits.ram, fmt::format(" of RAM: arena {}, stack {}, variables {}", f.arena, *f.stack.bytes, f.data + f.zeroed), "--max-ram");
+}
+
+}  // namespace onnxc

@@ -41,6 +41,7 @@ class Unit:
     glue: str  # of the generated program: `run_model` and `arena`
     arena: int  # bytes
     language: str = "c++"
+    stack: int = 64 << 10  # bytes that it may have
     include: list = field(default_factory=list)
 
 
@@ -107,18 +108,19 @@ def build(case, machine, level, unit, folder):
         command(machine.compiler, machine.flags, machine.more, USUAL, CPP, WARNINGS, "-O1", include, "-c", source, "-o", parts[-1])
     # By the compiler of C, whose command has no C++ library: a unit needs none.
     image = folder / "image"
-    command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine), "-lm", "-o", image)
+    command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine, unit.stack), "-lm", "-o", image)
     return image, wasm.weigh(object_, image) if machine.kind == "wasm" else weigh(machine, folder, object_)
 
 
-def placement(machine):
+def placement(machine, stack):
     """What the linker is told of the machine's memories."""
     if machine.kind == "linux":
         return "-static"
     if machine.kind == "wasm":
-        return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=65536"
+        return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=%d" % stack
     code, data = machine.code, machine.data
-    places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
+    places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
+              "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
     return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 

@@ -1,33 +1,45 @@
 // Windows over channels-last images of bytes, and how one becomes a column: see conv_columns.hpp.
 #pragma once
+#include <utility>
+
 #include "base.hpp"
 #include "contract/columns.hpp"
 #include "contract/window.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
+/// An extent on a machine with little memory: half of the instructions and of the stack of one of 64 bits.
+struct SmallExtent {
+  int32_t value;
+  constexpr SmallExtent(int64_t extent) : value(static_cast<int32_t>(extent)) {}
+  constexpr operator int32_t() const { return value; }
+};
+
 struct ColumnConvParams {
-  int64_t n = 1, h = 1, w = 1, cin = 1;  // input
-  int64_t oh = 1, ow = 1, cout = 1;      // output
-  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
-  int64_t x_pixel = 0, y_pixel = 0;  // elements from one pixel to the next
+  SmallExtent n = 1, h = 1, w = 1, cin = 1;  // input
+  SmallExtent oh = 1, ow = 1, cout = 1;      // output
+  SmallExtent kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
+  SmallExtent x_pixel = 0, y_pixel = 0;  // elements from one pixel to the next
   const int32_t* start = nullptr;
-  int64_t outside = 0;  // the value of pixels outside of the image
+  SmallExtent outside = 0;  // the value of pixels outside of the image
 };
 static_assert(contract::has_usual_window(ColumnConvParams{}) && ColumnConvParams{}.group == contract::kUsualGroup);
 
 namespace detail {
 
+/// The outputs [first, second) of a share. Nothing is divided where there is one.
+ONNXC_INLINE std::pair<int32_t, int32_t> pixels_of(Share share, const ColumnConvParams& p, int32_t grain) {
+  const int32_t all = p.n * p.oh * p.ow;
+  if (share.count == 1) return {0, all};
+  const auto [begin, end] = share.slice(all, grain);
+  return {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
+}
+
 /// The pixels of images of oh by ow, one behind the other.
 struct PixelWalk {
   int32_t oh, ow, n, y, x;
 
-  PixelWalk(int64_t first, int64_t rows, int64_t columns) : oh(static_cast<int32_t>(rows)), ow(static_cast<int32_t>(columns)), n(0), y(0), x(0) {
-    if (first == 0) return;  // no division where there are no threads
-    x = static_cast<int32_t>(first % ow);
-    y = static_cast<int32_t>(first / ow % oh);
-    n = static_cast<int32_t>(first / ow / oh);
-  }
+  PixelWalk(int32_t first, int32_t rows, int32_t columns) : oh(rows), ow(columns), n(first / columns / rows), y(first / columns % rows), x(first % columns) {}
   void advance() {
     if (++x < ow) return;
     x = 0;
@@ -45,16 +57,9 @@ struct ColumnWindow {
   uint8_t outside[4];
 
   explicit ColumnWindow(const ColumnConvParams& p)
-      : h(static_cast<int32_t>(p.h)),
-        w(static_cast<int32_t>(p.w)),
-        pixel(static_cast<int32_t>(p.x_pixel)),
-        kh(static_cast<int32_t>(p.kh)),
-        kw(static_cast<int32_t>(p.kw)),
-        dilation_y(static_cast<int32_t>(p.dilation_y)),
-        dilation_x(static_cast<int32_t>(p.dilation_x)),
-        joined(p.group == 1 && p.x_pixel == p.cin && p.dilation_x == 1) {
+      : h(p.h), w(p.w), pixel(p.x_pixel), kh(p.kh), kw(p.kw), dilation_y(p.dilation_y), dilation_x(p.dilation_x), joined(p.group == 1 && p.x_pixel == p.cin && p.dilation_x == 1) {
     run = static_cast<int32_t>(contract::window_runs(p.kh, p.kw, p.cin / p.group, joined).bytes);
-    for (uint8_t& byte : outside) byte = static_cast<uint8_t>(p.outside);
+    for (uint8_t& byte : outside) byte = static_cast<uint8_t>(p.outside.value);
   }
 
   int32_t runs() const { return joined ? kh : kh * kw; }

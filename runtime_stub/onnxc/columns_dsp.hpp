@@ -149,9 +149,11 @@ struct DspColumns {
     while (n > 0) put_byte();
   }
 
-  __attribute__((noinline)) static void multiply(const uint8_t* const (&columns)[2], const int8_t* weights, int32_t k, int32_t (&sums)[2][4]) {
+  __attribute__((noinline)) static void multiply(const uint8_t* const (&columns)[2], const int8_t* weights, int32_t k, const int32_t* start,
+                                                 int32_t (&sums)[2][4]) {
     const auto *x = reinterpret_cast<const uint32_t*>(columns[0]), *w = reinterpret_cast<const uint32_t*>(weights);
-    dsp::PairedSums a{sums[0][0], sums[0][2], 0, 0}, b{sums[1][0], sums[1][2], 0, 0};
+    dsp::PairedSums a{start[0], start[2], 0, 0}, b = a;
+    for (auto& s : sums) s[1] = start[1], s[3] = start[3];
     do {
       const uint32_t* const end = x + (k < kSteps ? k : kSteps);
       a.begin(), b.begin();
@@ -165,9 +167,10 @@ struct DspColumns {
   }
 
   /// Four bytes of x are taken apart for each panel: a column would take scratch memory.
-  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, int32_t (&sums)[4]) {
+  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, const int32_t* start, int32_t (&sums)[4]) {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
-    dsp::PairedSums a{sums[0], sums[2], 0, 0};
+    dsp::PairedSums a{start[0], start[2], 0, 0};
+    sums[1] = start[1], sums[3] = start[3];
     const auto four = [&](uint32_t bytes) ONNXC_INLINE_LAMBDA {
       a.add(dsp::uxtb16(bytes), w[0], w[1]);
       a.add(dsp::uxtb16_odd(bytes), w[2], w[3]);

@@ -29,10 +29,10 @@ struct HeliumColumns {
     else std::memset(column + at, from[0], static_cast<std::size_t>(n));
   }
 
-  static ONNXC_INLINE void multiply(const uint8_t* const (&columns)[1], const int8_t* w, int32_t k, int32_t (&sums)[1][4]) {
+  static ONNXC_INLINE void multiply(const uint8_t* const (&columns)[1], const int8_t* w, int32_t k, const int32_t* start, int32_t (&sums)[1][4]) {
     const uint8_t* x = columns[0];
 #if defined(__ARM_FEATURE_MVE)
-    int32_t s0 = sums[0][0], s1 = sums[0][1], s2 = sums[0][2], s3 = sums[0][3];
+    int32_t s0 = start[0], s1 = start[1], s2 = start[2], s3 = start[3];
     asm("vmov.i8 q2, #0x80\n\t"
         "dlstp.8 lr, %[k]\n"
         "1:\n\t"
@@ -52,12 +52,13 @@ struct HeliumColumns {
         : "lr", "q0", "q1", "q2", "memory");
     sums[0][0] = s0, sums[0][1] = s1, sums[0][2] = s2, sums[0][3] = s3;
 #else
-    for (int32_t i = 0; i < k; ++i) {
-      for (int32_t r = 0; r < 4; ++r) sums[0][r] += (x[i] - 128) * w[i / 16 * 64 + 16 * r + i % 16];
+    for (int32_t r = 0; r < 4; ++r) {
+      sums[0][r] = start[r];
+      for (int32_t i = 0; i < k; ++i) sums[0][r] += (x[i] - 128) * w[i / 16 * 64 + 16 * r + i % 16];
     }
 #endif
   }
-  static void multiply_row(const uint8_t*, const int8_t*, int32_t, int32_t (&)[4]) {}
+  static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w, const int32_t* start,

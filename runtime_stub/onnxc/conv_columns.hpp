@@ -19,8 +19,8 @@
 //   kInPlace                         whether a column may be bytes where they lie
 //   column(scratch, j, k)            column j
 //   put(column, at, from, n, moves)  writes steps [at, at + n) of a column: n bytes at `from`, or four equal ones at `from` over and over
-//   multiply(x, w, k, sums)          sums[j][r] += column x[j] times output r of a panel, k steps of each
-//   multiply_row(x, w, n, sums)      if !kInPlace: the same of n bytes where they lie, without a second column
+//   multiply(x, w, k, start, sums)   sums[j][r] = start[r] + column x[j] times output r of a panel, k steps of each
+//   multiply_row(x, w, n, start, sums)   if !kInPlace: the same of n bytes where they lie, without a second column
 //
 // w packed: [group][ceil(cout_g / 4)][k][4] in the order that Columns states, with zeros beyond (pack::columns). start: [group][ceil(cout_g / 4)][4].
 // A window is kh runs of kw * cin bytes where neighbours in a row are neighbours in memory (`joined`), else kh * kw runs of one pixel's bytes.
@@ -38,13 +38,14 @@ class ColumnProducts {
  public:
   static constexpr auto kPixels = static_cast<int32_t>(Columns::kForm.pixels), kOutputs = static_cast<int32_t>(contract::kColumnOutputs);
 
-  ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int64_t first)
+  ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int32_t first)
       : p_(p),
         window_(p),
         point_(first, p.oh, p.ow),
         x_(x),
         scratch_(scratch),
-        k_(static_cast<int32_t>(contract::column_steps(Columns::kForm, {window_.runs(), window_.run}))) {}
+        k_(static_cast<int32_t>(contract::column_steps(Columns::kForm, {window_.runs(), window_.run}))),
+        steps_(Columns::kInPlace ? window_.runs() * window_.run : k_) {}
 
   /// Bytes of a panel of weights.
   int32_t panel_bytes() const { return k_ * kOutputs; }
@@ -56,9 +57,9 @@ class ColumnProducts {
     for (int32_t j = 0; j < kPixels; ++j) {
       columns_[j] = columns_[0];
       if (j >= count) continue;
-      const int32_t top = point_.y * static_cast<int32_t>(p_.stride_y) - static_cast<int32_t>(p_.pad_top),
-                    left = point_.x * static_cast<int32_t>(p_.stride_x) - static_cast<int32_t>(p_.pad_left);
-      const uint8_t* const image = x_ + point_.n * static_cast<int32_t>(p_.h) * row + group * static_cast<int32_t>(p_.cin / p_.group);
+      const int32_t top = point_.y * p_.stride_y - p_.pad_top,
+                    left = point_.x * p_.stride_x - p_.pad_left;
+      const uint8_t* const image = x_ + point_.n * p_.h * row + group * p_.cin / p_.group;
       const bool in_place = (Columns::kInPlace || count == 1) && window_.is_one_run(top, left);
       uint8_t* const column = Columns::column(scratch_, j, k_);
       columns_[j] = in_place ? image + top * row + left * window_.pixel : column;
@@ -70,9 +71,8 @@ class ColumnProducts {
 
   /// The sums of a panel.
   __attribute__((noinline)) void multiply(const int8_t* panel, const int32_t* start, int32_t (&sums)[kPixels][kOutputs]) const {
-    for (int32_t j = 0; j < kPixels; ++j) __builtin_memcpy(sums[j], start, sizeof sums[j]);
-    if (alone_) Columns::multiply_row(columns_[0], panel, window_.run, sums[0]);
-    else Columns::multiply(columns_, panel, Columns::kInPlace ? window_.runs() * window_.run : k_, sums);
+    if (alone_) Columns::multiply_row(columns_[0], panel, window_.run, start, sums[0]);
+    else Columns::multiply(columns_, panel, steps_, start, sums);
   }
 
  private:
@@ -81,7 +81,7 @@ class ColumnProducts {
   PixelWalk point_;
   const uint8_t* x_;
   uint8_t* scratch_;
-  int32_t k_;
+  int32_t k_, steps_;  ///< of a panel and of a column
   const uint8_t* columns_[kPixels];
   bool alone_;  ///< one column where it lies, beside none
 };
@@ -91,18 +91,18 @@ class ColumnProducts {
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::column_scratch bytes of this share, aligned as an
 /// int32_t.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
-ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, ColumnConvParams p, Epi epi = {}) {
+ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p, Epi epi = {}) {
   using Products = detail::ColumnProducts<Columns>;
   constexpr int32_t kPixels = Products::kPixels, kOutputs = Products::kOutputs;
-  const auto cout = static_cast<int32_t>(p.cout / p.group);
+  const int32_t group = p.group, cout = p.cout / group, y_pixel = p.y_pixel;
   const int8_t* panel = w;
   const int32_t* start = p.start;
-  const auto [begin, end] = share.slice(p.n * p.oh * p.ow, kPixels);
-  for (int32_t g = 0; g < static_cast<int32_t>(p.group); ++g) {
+  const auto [begin, end] = detail::pixels_of(share, p, kPixels);
+  for (int32_t g = 0; g < group; ++g) {
     const int8_t* const first_panel = panel;
     const int32_t* const first_start = start;
     Products products(x, scratch, p, begin);
-    for (int64_t pixel = begin; pixel < end; pixel += kPixels) {
+    for (int32_t pixel = begin; pixel < end; pixel += kPixels) {
       const int32_t count = end - pixel < kPixels ? 1 : kPixels;
       products.load(g, count);
       panel = first_panel;
@@ -112,8 +112,8 @@ ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, 
         products.multiply(panel, start, sums);
         const int32_t outputs = cout - channel < kOutputs ? cout - channel : kOutputs;
         for (int32_t j = 0; j < count; ++j) {
-          const int64_t row = pixel + j, column = g * cout + channel;
-          detail::finish_row(epi, sums[j], outputs, row, column, y + row * p.y_pixel + column);
+          const int32_t row = pixel + j, column = g * cout + channel;
+          detail::finish_row(epi, sums[j], outputs, row, column, y + static_cast<std::ptrdiff_t>(row) * y_pixel + column);
         }
       }
     }

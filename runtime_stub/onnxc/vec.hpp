@@ -34,6 +34,10 @@
 #pragma once
 #include "base.hpp"
 
+#if (__ARM_FEATURE_MVE & 2) && !defined(ONNXC_NO_INTRINSICS)
+#define ONNXC_HELIUM 1  // vectors of floats, by name
+#endif
+
 #if ONNXC_VECTOR_FLOATS == 1
 #include "vec_scalar.hpp"
 #else
@@ -41,6 +45,8 @@
 #include "vec_x86.hpp"
 #elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
 #include "vec_neon.hpp"
+#elif defined(ONNXC_HELIUM)
+#include "vec_helium.hpp"
 #else
 #include "vec_generic.hpp"
 #endif
@@ -96,7 +102,7 @@ ONNXC_INLINE Vec scale(Vec x, Vec n) {
 ONNXC_INLINE Vec quotient(Vec a, Vec b) { return a / b; }
 #endif
 ONNXC_INLINE float sum(Vec x) {
-  return detail::across(x, [](Vec a, Vec b) { return a + b; });
+  return detail::across(x, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; });
 }
 
 /// A constant of an expression. It converts to a vector, and stays recognisable as one value where that is cheaper (see

@@ -31,6 +31,41 @@ struct Unsaturated {
   IntVec lanes;  ///< each stands for the nearest value of T
 };
 
+#if defined(ONNXC_HELIUM)
+/// Loads widen and stores narrow; a predicate leaves out lanes from n on.
+template <lane_integer T>
+ONNXC_INLINE Whole<T> load_whole(const T* p) {
+  if constexpr (std::is_same_v<T, uint8_t>) return {(IntVec::Raw)vldrbq_u32(p)};
+  else if constexpr (std::is_same_v<T, int8_t>) return {(IntVec::Raw)vldrbq_s32(p)};
+  else if constexpr (std::is_same_v<T, uint16_t>) return {(IntVec::Raw)vldrhq_u32(p)};
+  else if constexpr (std::is_same_v<T, int16_t>) return {(IntVec::Raw)vldrhq_s32(p)};
+  else return {(IntVec::Raw)vldrwq_s32(p)};
+}
+template <lane_integer T>
+ONNXC_INLINE Whole<T> load_whole(const T* p, int64_t n) {
+  const mve_pred16_t first = vctp32q(static_cast<uint32_t>(n));
+  if constexpr (std::is_same_v<T, uint8_t>) return {(IntVec::Raw)vldrbq_z_u32(p, first)};
+  else if constexpr (std::is_same_v<T, int8_t>) return {(IntVec::Raw)vldrbq_z_s32(p, first)};
+  else if constexpr (std::is_same_v<T, uint16_t>) return {(IntVec::Raw)vldrhq_z_u32(p, first)};
+  else if constexpr (std::is_same_v<T, int16_t>) return {(IntVec::Raw)vldrhq_z_s32(p, first)};
+  else return {(IntVec::Raw)vldrwq_z_s32(p, first)};
+}
+template <lane_integer T>
+ONNXC_INLINE void store(Whole<T> x, T* p) {
+  if constexpr (sizeof(T) == 1) vstrbq_s32(reinterpret_cast<int8_t*>(p), (int32x4_t)x.lanes.raw);
+  else if constexpr (sizeof(T) == 2) vstrhq_s32(reinterpret_cast<int16_t*>(p), (int32x4_t)x.lanes.raw);
+  else vstrwq_s32(p, (int32x4_t)x.lanes.raw);
+}
+template <lane_integer T>
+ONNXC_INLINE void store(Whole<T> x, T* p, int64_t n) {
+  const mve_pred16_t first = vctp32q(static_cast<uint32_t>(n));
+  if constexpr (sizeof(T) == 1) vstrbq_p_s32(reinterpret_cast<int8_t*>(p), (int32x4_t)x.lanes.raw, first);
+  else if constexpr (sizeof(T) == 2) vstrhq_p_s32(reinterpret_cast<int16_t*>(p), (int32x4_t)x.lanes.raw, first);
+  else vstrwq_p_s32(p, (int32x4_t)x.lanes.raw, first);
+}
+ONNXC_INLINE IntVec min(IntVec a, IntVec b) { return {(IntVec::Raw)vminq_s32((int32x4_t)a.raw, (int32x4_t)b.raw)}; }
+ONNXC_INLINE IntVec max(IntVec a, IntVec b) { return {(IntVec::Raw)vmaxq_s32((int32x4_t)a.raw, (int32x4_t)b.raw)}; }
+#else
 template <lane_integer T, class... N>
 ONNXC_INLINE Whole<T> load_whole(const T* p, N... n) {
   if constexpr (sizeof(T) == 4) return {(IntVec::Raw)detail::load_packed(p, n...)};
@@ -44,6 +79,7 @@ ONNXC_INLINE void store(Whole<T> x, T* p, N... n) {
 
 ONNXC_INLINE IntVec min(IntVec a, IntVec b) { return {a.raw < b.raw ? a.raw : b.raw}; }
 ONNXC_INLINE IntVec max(IntVec a, IntVec b) { return {a.raw < b.raw ? b.raw : a.raw}; }
+#endif
 
 template <lane_integer T>
 ONNXC_INLINE Whole<T> saturate(Unsaturated<T> x) {
@@ -52,6 +88,18 @@ ONNXC_INLINE Whole<T> saturate(Unsaturated<T> x) {
 }
 template <lane_integer T, class... N>
 ONNXC_INLINE void store(Unsaturated<T> x, T* p, N... n) {
+#if defined(ONNXC_HELIUM)
+  // Two moves that saturate, without constants: from 32 to 16 bits and from there to 8, each to the lower end of its lane.
+  const auto lanes = (int32x4_t)x.lanes.raw;
+  const int16x8_t any = vreinterpretq_s16_s32(lanes);
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    const uint16x8_t halves = vqmovunbq_s32(vreinterpretq_u16_s16(any), lanes);
+    return store(Whole<T>{(IntVec::Raw)vqmovnbq_u16(vreinterpretq_u8_u16(halves), halves)}, p, n...);
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    const int16x8_t halves = vqmovnbq_s32(any, lanes);
+    return store(Whole<T>{(IntVec::Raw)vqmovnbq_s16(vreinterpretq_s8_s16(halves), halves)}, p, n...);
+  }
+#endif
   store(saturate(x), p, n...);
 }
 
@@ -135,6 +183,12 @@ template <lane_integer T>
 ONNXC_INLINE Unsaturated<T> quantize(Vec x, Constant scale, Constant zero) {
   using Limits = std::numeric_limits<T>;
   const IntVec offset = IntVec::all(static_cast<int32_t>(zero.value));
+  if (kToIntSaturates && scale.value == 1.0f) {
+    if (zero.value == 0.0f) return {to_int(x)};
+    const IntVec steps = to_int(select(x == x, x, Vec::all(-zero.value)));
+    // 18 bits have room for all that is not saturated, and their sum with the offset does not overflow.
+    return {onnxc::min(onnxc::max(steps, IntVec::all(-0x20000)), IntVec::all(0x1ffff)) + offset};
+  }
   // max and min give their second operand where one is NaN.
   if (kToIntGivesLeast && std::is_unsigned_v<T> && scale.value == 1.0f) return {to_int(onnxc::min(Vec::all(0x1p30f), x)) + offset};
   const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(-zero.value * scale.value));

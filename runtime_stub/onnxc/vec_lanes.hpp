@@ -25,6 +25,8 @@ struct IntVec {
 
 #if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
 ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {x86::less(a.raw, b.raw)}; }
+#elif defined(ONNXC_HELIUM)
+ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {vcmpltq_s32((int32x4_t)a.raw, (int32x4_t)b.raw)}; }
 #else
 ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {(decltype(Mask::bits))(a.raw < b.raw)}; }
 #endif
@@ -32,23 +34,33 @@ ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {(decltype(Mask::bits))
 ONNXC_INLINE IntVec bits(Vec x) { return {(IntVec::Raw)x.raw()}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return Vec::from_raw((Vec::Raw)x.raw); }
 /// Rounded toward 0; |x| < 2^31, not NaN.
+#if defined(ONNXC_HELIUM)
+ONNXC_INLINE IntVec truncate(Vec x) { return {(IntVec::Raw)vcvtq_s32_f32(x.raw())}; }
+ONNXC_INLINE Vec to_float(IntVec x) { return {vcvtq_f32_s32((int32x4_t)x.raw)}; }
+#else
 ONNXC_INLINE IntVec truncate(Vec x) { return {__builtin_convertvector(x.raw(), IntVec::Raw)}; }
+ONNXC_INLINE Vec to_float(IntVec x) { return Vec::from_raw(__builtin_convertvector(x.raw, Vec::Raw)); }
+#endif
 /// The nearest whole number, half to even; |x| < 2^31, not NaN.
 #if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
 inline constexpr bool kToIntGivesLeast = true;  // where x is less than that, greater than any, or NaN
 #else
 inline constexpr bool kToIntGivesLeast = false;
 #endif
+#if defined(ONNXC_HELIUM)
+inline constexpr bool kToIntSaturates = true;  // where x is beyond the range; 0 of NaN
+#else
+inline constexpr bool kToIntSaturates = false;
+#endif
 ONNXC_INLINE IntVec to_int(Vec x) {
 #if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
   return {x86::nearest(x.raw())};
-#elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
-  return {vcvtnq_s32_f32(x.raw())};
+#elif (defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)) || defined(ONNXC_HELIUM)
+  return {(IntVec::Raw)vcvtnq_s32_f32(x.raw())};
 #else
   return truncate(round(x));
 #endif
 }
-ONNXC_INLINE Vec to_float(IntVec x) { return Vec::from_raw(__builtin_convertvector(x.raw, Vec::Raw)); }
 
 ONNXC_INLINE Vec operator-(Vec x) { return from_bits(bits(x) ^ IntVec::all(INT32_MIN)); }
 ONNXC_INLINE Vec abs(Vec x) { return from_bits(bits(x) & IntVec::all(INT32_MAX)); }

@@ -135,6 +135,11 @@ ONNXC_INLINE IntVec bits(Vec x) { return {std::bit_cast<int32_t>(x.lanes)}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return {std::bit_cast<float>(x.raw)}; }
 ONNXC_INLINE IntVec truncate(Vec x) { return {static_cast<int32_t>(x.lanes)}; }
 inline constexpr bool kToIntGivesLeast = false;
+#if defined(__ARM_FP) && !defined(__aarch64__)
+inline constexpr bool kToIntSaturates = true;  // where x is beyond the range; 0 of NaN
+#else
+inline constexpr bool kToIntSaturates = false;
+#endif
 ONNXC_INLINE IntVec to_int(Vec x) {
 #if defined(__ARM_FP) && !defined(__aarch64__)
   // The conversion that rounds as all arithmetic does, to the nearest even. Compilers know no other name for it.

@@ -11,8 +11,8 @@ namespace onnxc::inline ONNXC_ISA {
 /// An extent on a machine with little memory: half of the instructions and of the stack of one of 64 bits.
 struct SmallExtent {
   int32_t value;
-  constexpr SmallExtent(int64_t extent) : value(static_cast<int32_t>(extent)) {}
-  constexpr operator int32_t() const { return value; }
+  ONNXC_INLINE constexpr SmallExtent(int64_t extent) : value(static_cast<int32_t>(extent)) {}
+  ONNXC_INLINE constexpr operator int32_t() const { return value; }
 };
 
 struct ColumnConvParams {

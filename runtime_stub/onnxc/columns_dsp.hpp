@@ -179,7 +179,9 @@ struct DspColumns {
     do {
       const uint8_t* const end = x + (n < kSteps ? n : kSteps);
       a.begin();
-      for (; end - x >= 8; x += 8) four(dsp::load_word(x)), four(dsp::load_word(x + 4));
+      for (const uint8_t* const whole = x + (end - x) / 16 * 16; x != whole; x += 16) {
+        ONNXC_UNROLL for (int i = 0; i < 4; ++i) four(dsp::load_word(x + 4 * i));
+      }
       while (x != end) {
         uint32_t last = 0;
         const std::ptrdiff_t left = end - x < 4 ? end - x : 4;

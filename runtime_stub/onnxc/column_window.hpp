@@ -11,8 +11,8 @@ namespace onnxc::inline ONNXC_ISA {
 /// An extent on a machine with little memory: half of the instructions and of the stack of one of 64 bits.
 struct SmallExtent {
   int32_t value;
-  constexpr SmallExtent(int64_t extent) : value(static_cast<int32_t>(extent)) {}
-  constexpr operator int32_t() const { return value; }
+  ONNXC_INLINE constexpr SmallExtent(int64_t extent) : value(static_cast<int32_t>(extent)) {}
+  ONNXC_INLINE constexpr operator int32_t() const { return value; }
 };
 
 struct ColumnConvParams {
@@ -27,12 +27,14 @@ static_assert(contract::has_usual_window(ColumnConvParams{}) && ColumnConvParams
 
 namespace detail {
 
-/// The outputs [first, second) of a share. Nothing is divided where there is one.
-ONNXC_INLINE std::pair<int32_t, int32_t> pixels_of(Share share, const ColumnConvParams& p, int32_t grain) {
-  const int32_t all = p.n * p.oh * p.ow;
-  if (share.count == 1) return {0, all};
-  const auto [begin, end] = share.slice(all, grain);
-  return {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
+/// The outputs of a share: from `first` to before `second`, in multiples of `grain`. Share::slice would divide numbers of 64 bits.
+__attribute__((noinline)) inline std::pair<int32_t, int32_t> pixels_of(Share share, const ColumnConvParams& p, int32_t grain) {
+  const int32_t all = p.n * p.oh * p.ow, grains = (all + grain - 1) / grain, each = grains / share.count, more = grains % share.count;
+  const auto begin = [&](int32_t index) {
+    const int32_t first = (index * each + (index < more ? index : more)) * grain;
+    return first < all ? first : all;
+  };
+  return {begin(share.index), begin(share.index + 1)};
 }
 
 /// The pixels of images of oh by ow, one behind the other.

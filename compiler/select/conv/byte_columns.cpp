@@ -28,12 +28,18 @@ View input_pixels(KernelQuery& l, const ConvCall& c) {
   return x;
 }
 
-/// As pixels_of_result, where one pixel is an image of either layout.
+/// Whether the result is one pixel, whose layouts are the same.
+bool is_pixel(const ConvCall& c) { return c.oh == Dim(1) && c.ow == Dim(1); }
+
 View output_pixels(KernelQuery& l, const ConvCall& c) {
-  if (!(c.oh == Dim(1) && c.ow == Dim(1)) || l.out_layout(0).channels_last) return pixels_of_result(l, c);
+  if (!is_pixel(c) || l.out_layout(0).channels_last) return pixels_of_result(l, c);
   View y = l.out(0);
   y.layout = {true, c.cout};
   return y;
+}
+void finish_pixels(KernelQuery& l, StepBuilder& step, const ConvCall& c, const View& y) {
+  finish_conv(l, step, c, y);
+  if (!is_pixel(c)) copy_result(l, y);
 }
 
 void add_start(KernelQuery& l, NamedArgs& params, const std::vector<int32_t>& start) {
@@ -57,8 +63,7 @@ void build_conv(KernelQuery& l, const ConvCall& c) {
   add_start(l, params, pack::column_start(start_of(l), byte_weights(l), shape));
   if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
   step.params(std::move(params));
-  finish_conv(l, step, c, y);
-  copy_result(l, y);
+  finish_pixels(l, step, c, y);
 }
 
 void build_depthwise(KernelQuery& l, const ConvCall& c, const ColumnKernels& kernels) {
@@ -72,8 +77,7 @@ void build_depthwise(KernelQuery& l, const ConvCall& c, const ColumnKernels& ker
   add_start(l, params, pack::depthwise_start(start_of(l), kernels.form, c.cin));
   if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
   step.params(std::move(params));
-  finish_conv(l, step, c, y);
-  copy_result(l, y);
+  finish_pixels(l, step, c, y);
 }
 
 bool is_for_columns(KernelQuery& l) { return column_kernels(l.target()) != nullptr && (!l.has(2) || l.constant(2) != nullptr); }

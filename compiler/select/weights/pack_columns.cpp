@@ -88,14 +88,20 @@ std::vector<int32_t> column_start(std::span<const int32_t> start, std::span<cons
 
 std::vector<int8_t> depthwise_columns(std::span<const int8_t> w, const contract::ColumnForm& form, int64_t c, int64_t taps) {
   std::vector<int8_t> out;
+  const auto weight = [&](int64_t channel, int64_t tap) { return channel < c ? w[static_cast<std::size_t>(channel * taps + tap)] : int8_t{0}; };
+  const auto append_16_bits = [&](int8_t value) {
+    out.push_back(value);
+    out.push_back(static_cast<int8_t>(value < 0 ? -1 : 0));
+  };
   for (int64_t panel = 0; panel < c; panel += form.channels) {
     for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t i = 0; i < form.channels; ++i) {
-        const bool pairs = form.bytes == 2;
-        const int64_t channel = panel + (pairs ? kEvenFirst[static_cast<std::size_t>(i)] : i);
-        const int8_t weight = channel < c ? w[static_cast<std::size_t>(channel * taps + tap)] : int8_t{0};
-        out.push_back(weight);
-        if (pairs) out.push_back(static_cast<int8_t>(weight < 0 ? -1 : 0));
+      if (form.bytes == 1) {
+        for (int64_t i = 0; i < form.channels; ++i) out.push_back(weight(panel + i, tap));
+      } else if (tap + 1 < taps) {
+        for (int64_t i = 0; i < form.channels; ++i) append_16_bits(weight(panel + i, tap)), append_16_bits(weight(panel + i, tap + 1));
+        ++tap;
+      } else {
+        for (const int64_t i : kEvenFirst) append_16_bits(weight(panel + i, tap));
       }
     }
   }

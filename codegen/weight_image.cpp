@@ -9,6 +9,8 @@
 namespace onnxc {
 namespace {
 
+constexpr std::size_t kOctaBytes = 16;  // an image is written in whole ones
+
 std::size_t round_up(std::size_t value, std::size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 char* write_text(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
@@ -50,7 +52,7 @@ WeightLayout lay_out(std::span<const WeightBlob> blobs, std::size_t least) {
     layout.offsets.push_back(round_up(layout.bytes, alignment));
     layout.bytes = layout.offsets.back() + blob.bytes.size();
   }
-  layout.bytes = round_up(layout.bytes, least);
+  layout.bytes = round_up(layout.bytes, std::max(least, kOctaBytes));
   return layout;
 }
 
@@ -72,7 +74,7 @@ std::string make_image(std::span<const WeightBlob> blobs, const WeightLayout& la
 // Long lines are better than short ones: literals lie in blocks of 8 KB, and a literal that does not fit wastes the end
 // of its block.
 void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout, std::string_view next_asm) {
-  constexpr std::size_t kBytes = 16, kOctasInLine = 2048, kLinesInAsm = 12;
+  constexpr std::size_t kBytes = kOctaBytes, kOctasInLine = 2048, kLinesInAsm = 12;
   constexpr std::string_view kBegin = "    \".octa ", kEnd = "\\n\"\n";
   constexpr std::size_t kChars = 35;  // 0x, 32 digits and a comma, which the last of a line lacks
   std::string block(kLinesInAsm * (kBegin.size() + kOctasInLine * kChars + kEnd.size()), '\0');

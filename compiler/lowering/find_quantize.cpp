@@ -62,6 +62,13 @@ std::optional<Found> find(const Expr& expr, const Expr::Term& root) {
   return found;
 }
 
+/// What a quantisation to unsigned integers with a zero point of 0 may read in the place of x: saturation does what Relu would.
+int without_relu(const Expr& expr, const Found& found, ElementType type) {
+  const bool positive = found.scale < 0 || *number(expr, found.scale) > 0, from_zero = found.zero < 0 || *number(expr, found.zero) == 0;
+  const bool is_unsigned = type == ElementType::U8 || type == ElementType::U16;
+  return is_unsigned && positive && from_zero && applies(expr, found.x, Fn::Relu) ? term(expr, found.x).args[0] : found.x;
+}
+
 /// The quantisation to bytes whose zero term `i` takes away from it as a float; null if it does something else.
 const Expr::Term* steps_of(const Expr& expr, int i) {
   const Expr::Term& t = term(expr, i);
@@ -83,12 +90,13 @@ Expr with_steps(Expr expr) {
 
 }  // namespace
 
-Expr with_quantize(Expr expr) {
+Expr with_quantize(Expr expr, bool drop_relu) {
   Expr result;
   std::vector<int> moved;
   for (const Expr::Term& t : expr.terms) {
     const auto at = [&](int i) { return i < 0 ? -1 : moved[static_cast<std::size_t>(i)]; };
-    const auto found = find(expr, t);
+    auto found = find(expr, t);
+    if (found && drop_relu) found->x = without_relu(expr, *found, t.type);
     Expr::Term next = t;
     if (found) {
       const int scale = found->scale < 0 ? result.constant(ElementType::F32, 1) : at(found->scale);
@@ -104,8 +112,8 @@ Expr with_quantize(Expr expr) {
   return with_steps(std::move(result));
 }
 
-void find_quantize(Program& program) {
-  for (Expr& expr : program.exprs) expr = with_quantize(std::move(expr));
+void find_quantize(Program& program, bool drop_relu) {
+  for (Expr& expr : program.exprs) expr = with_quantize(std::move(expr), drop_relu);
 }
 
 }  // namespace onnxc

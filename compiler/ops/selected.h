@@ -36,6 +36,9 @@ void consider_fast_distances(KernelQuery& l);
 /// select/product/byte_matmul.cpp.
 void lower_fast_byte_conv(KernelQuery& l);
 void lower_fast_byte_matmul(KernelQuery& l);
+/// Lowers an onnxc.ByteConv for a microcontroller, whatever its groups and windows. Otherwise it does nothing and returns false:
+/// select/conv/byte_columns.cpp.
+bool lower_byte_columns(KernelQuery& l);
 /// Lowers an onnxc.CentredMatMul of matrices, or of stacks of them, whose sums are not empty: select/product/byte_matmul.cpp.
 void lower_fast_centred_matmul(KernelQuery& l);
 /// Lowers a MatMulNBits of f32 whose weights are constant and which has neither bias nor g_idx: select/product/nbits.cpp.

@@ -114,6 +114,7 @@ void conv_planar(Share share, const float* x, const float* w, float* y, float* p
 /// See the head of the file. epi: of the convolution, without operands; then: of the pool.
 template <int MR, int NV, class Epi = Epilogue<Keep>, class Then = Epilogue<Keep>>
 void conv_planar_pool(Share share, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}, Then then = {}) {
+  static_assert(Vec::width > 1 || NV % 2 == 0, "a window of two pixels lies in one vector or in two");
   constexpr int64_t NR = NV * Vec::width;
   const int64_t height = p.oh / 2, width = p.ow / 2;
   detail::planar_bands(share, p.n, height, contract::kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {

@@ -13,7 +13,7 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-typedef uint64_t Bits __attribute__((vector_size(4 * kVectorFloats)));
+typedef uint64_t Bits __attribute__((vector_size(contract::forest_vector_bytes(kVectorFloats))));
 constexpr int64_t kMaskBytes = sizeof(Bits), kBitRows = 8 * kMaskBytes;
 static_assert(kBitRows == contract::forest_bit_rows(kVectorFloats));
 

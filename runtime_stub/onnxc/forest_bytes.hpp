@@ -10,7 +10,7 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-typedef uint8_t Bytes __attribute__((vector_size(4 * kVectorFloats)));
+typedef uint8_t Bytes __attribute__((vector_size(contract::forest_vector_bytes(kVectorFloats))));
 template <int id_bytes>
 inline void select_leaves(const int16_t* nodes, int64_t count, const uint8_t* ranks, uint8_t* selected) {
   constexpr int kRows = contract::kForestByteRows, kVectors = kRows / static_cast<int>(sizeof(Bytes)), kSlot = id_bytes * kRows;

@@ -107,13 +107,13 @@ ONNXC_INLINE uint8_t rank_of(Key x, const ForestColumn& column, const Key* keys)
 /// A vector of keys. nvcc's front end (13.0) takes none that a function template makes for itself as a template argument.
 template <class Key>
 struct KeysOf {
-  typedef Key Vector __attribute__((vector_size(4 * kVectorFloats)));
+  typedef Key Vector __attribute__((vector_size(contract::forest_vector_bytes(kVectorFloats))));
 };
 
 /// ranks[i] of x[i] for 64 rows, in a column of one block: a vector of rows is compared with each key.
 template <class Key>
 inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, uint8_t* ranks) {
-  constexpr int kLanes = 4 * kVectorFloats / static_cast<int>(sizeof(Key)), kAtOnce = 4;
+  constexpr int kLanes = sizeof(typename KeysOf<Key>::Vector) / sizeof(Key), kAtOnce = 4;
   using Keys = typename KeysOf<Key>::Vector;
   static_assert(contract::kForestByteRows % (kAtOnce * kLanes) == 0);
   for (int64_t i = 0; i < contract::kForestByteRows; i += kAtOnce * kLanes) {

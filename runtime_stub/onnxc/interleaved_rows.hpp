@@ -9,6 +9,7 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
+#if ONNXC_VECTOR_FLOATS > 1
 typedef uint8_t WideBytes __attribute__((vector_size(4 * Vec::width)));
 typedef uint16_t WideHalves __attribute__((vector_size(4 * Vec::width)));
 
@@ -34,9 +35,22 @@ ONNXC_INLINE IntVec spread_words(IntVec x, std::index_sequence<i...>) {
     return IntVec{shuffle<static_cast<int>(i % 4 * (Vec::width / 4) + i / 4)...>(x.raw, x.raw)};  // nvcc (13.0) would drop the braces alone
 }
 
+#endif
+
 /// put(g, quads) for g in [0, 4), or for the first two if `few`: quad i has byte g * Vec::width + i of all rows.
 template <class Put>
 ONNXC_INLINE void interleave_rows(const IntVec (&rows)[4], bool few, Put put) {
+#if ONNXC_VECTOR_FLOATS == 1
+  uint8_t bytes[4][4], quad[4];
+  ONNXC_UNROLL for (int i = 0; i < 4; ++i) __builtin_memcpy(bytes[i], &rows[i].raw, 4);
+  ONNXC_UNROLL for (int g = 0; g < 4; ++g) {
+    if (few && g == 2) return;
+    ONNXC_UNROLL for (int i = 0; i < 4; ++i) quad[i] = bytes[i][g];
+    IntVec quads;
+    __builtin_memcpy(&quads.raw, quad, 4);
+    put(g, quads);
+  }
+#else
   WideBytes r[4];
   ONNXC_UNROLL for (int i = 0; i < 4; ++i) r[i] = (WideBytes)spread_words(rows[i], std::make_index_sequence<Vec::width>{}).raw;
   const auto low = (WideHalves)unpack_low(r[0], r[1]), low_below = (WideHalves)unpack_low(r[2], r[3]);
@@ -46,6 +60,7 @@ ONNXC_INLINE void interleave_rows(const IntVec (&rows)[4], bool few, Put put) {
   const auto high = (WideHalves)unpack_high(r[0], r[1]), high_below = (WideHalves)unpack_high(r[2], r[3]);
   put(2, IntVec{(IntVec::Raw)unpack_low(high, high_below)});
   put(3, IntVec{(IntVec::Raw)unpack_high(high, high_below)});
+#endif
 }
 
 ONNXC_INLINE IntVec load_bytes(const uint8_t* p) { return load_whole(reinterpret_cast<const int32_t*>(p)).lanes; }

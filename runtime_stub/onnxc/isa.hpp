@@ -7,7 +7,7 @@
 // unit's interface shows (Status, float16, the C ABI) is outside of it and the same for all.
 //
 // ONNXC_NO_INTRINSICS  no intrinsics: vectors are the compiler's own
-// ONNXC_VECTOR_FLOATS  the width of these, whatever the machine has: 4, 8 or 16. Only without intrinsics.
+// ONNXC_VECTOR_FLOATS  the width of these, whatever the machine has: 1, 4, 8 or 16. Only without intrinsics.
 #pragma once
 
 #define ONNXC_INLINE        inline __attribute__((always_inline))
@@ -22,14 +22,6 @@
 #define ONNXC_ANYWHERE
 #endif
 
-// A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
-// that would spend much of a short row on decisions.
-#if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
-#define ONNXC_SPECIALISED
-#else
-#define ONNXC_SPECIALISED __attribute__((noinline, flatten))
-#endif
-
 // A large kernel that gains nothing from the constants of its calls. g++ would clone it for each call or, where all
 // calls agree in some arguments, propagate these, which changes its register allocation: it may then keep an
 // accumulator on the stack.
@@ -37,16 +29,6 @@
 #define ONNXC_NOCLONE __attribute__((noipa))
 #else
 #define ONNXC_NOCLONE
-#endif
-
-// The number of vector registers. ONNXC_OUTLINE: a part of a kernel that is outlined, to a function of its own, where
-// registers are few, since g++ 12 would keep some of its sums on the stack amid the rest.
-#if defined(__AVX512F__) || defined(__aarch64__)
-#define ONNXC_VECTOR_REGISTERS 32
-#define ONNXC_OUTLINE          ONNXC_INLINE
-#else
-#define ONNXC_VECTOR_REGISTERS 16
-#define ONNXC_OUTLINE          ONNXC_NOCLONE
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_INTRINSICS)
@@ -58,8 +40,57 @@
 #define ONNXC_VECTOR_FLOATS 16
 #elif defined(__AVX__)
 #define ONNXC_VECTOR_FLOATS 8
+#elif (defined(__arm__) && !defined(__ARM_NEON) && !(__ARM_FEATURE_MVE & 2)) || (defined(__riscv) && __riscv_xlen == 32)
+#define ONNXC_VECTOR_FLOATS 1  // cores without vectors of floats: 2 of ARM's bits is Helium's floats
 #else
 #define ONNXC_VECTOR_FLOATS 4
+#endif
+
+// ONNXC_MICRO: a core of a microcontroller, or what runs as if on one. Code and stacks are to be small, and no cache is there to
+// prefetch into. ONNXC_SOFT_DOUBLES: doubles are computed by a library.
+#if ONNXC_VECTOR_FLOATS == 1 || defined(__ARM_FEATURE_MVE)
+#define ONNXC_MICRO 1
+#else
+#define ONNXC_MICRO 0
+#endif
+// ONNXC_LEAST_CODE: nothing is unrolled that the compiler would not unroll.
+#if defined(__OPTIMIZE_SIZE__)
+#define ONNXC_LEAST_CODE 1
+#else
+#define ONNXC_LEAST_CODE 0
+#endif
+#if (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && !(__riscv_flen >= 64))
+#define ONNXC_SOFT_DOUBLES 1
+#endif
+
+// A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
+// that would spend much of a short row on decisions.
+#if ONNXC_MICRO || defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
+#define ONNXC_SPECIALISED
+#else
+#define ONNXC_SPECIALISED __attribute__((noinline, flatten))
+#endif
+
+// The number of registers that hold a vector; with vectors of one float, of those that hold a float. ONNXC_OUTLINE: a part
+// of a kernel that is outlined, to a function of its own, where registers are few, since g++ 12 would keep some of its sums
+// on the stack amid the rest.
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define ONNXC_VECTOR_REGISTERS 32
+#elif defined(__ARM_FEATURE_MVE) || __ARM_ARCH_ISA_THUMB == 1
+#define ONNXC_VECTOR_REGISTERS 8
+#elif ONNXC_VECTOR_FLOATS == 1 && (defined(__ARM_FP) || defined(__riscv_flen))
+#define ONNXC_VECTOR_REGISTERS 32
+#elif ONNXC_VECTOR_FLOATS == 1 && defined(__riscv)
+#define ONNXC_VECTOR_REGISTERS 24
+#elif ONNXC_VECTOR_FLOATS == 1 && defined(__arm__)
+#define ONNXC_VECTOR_REGISTERS 12
+#else
+#define ONNXC_VECTOR_REGISTERS 16
+#endif
+#if ONNXC_VECTOR_REGISTERS == 32
+#define ONNXC_OUTLINE ONNXC_INLINE
+#else
+#define ONNXC_OUTLINE ONNXC_NOCLONE
 #endif
 
 // One token for each group of instructions, the empty token where it is off.
@@ -77,10 +108,18 @@
 #define ONNXC_ISA_BASE sse4
 #elif defined(__aarch64__)
 #define ONNXC_ISA_BASE neon
+#elif defined(__ARM_FEATURE_MVE)
+#define ONNXC_ISA_BASE helium
+#elif defined(__ARM_FEATURE_DSP) && !defined(__ARM_NEON)
+#define ONNXC_ISA_BASE thumb_dsp
+#elif __ARM_ARCH_ISA_THUMB == 1
+#define ONNXC_ISA_BASE thumb1
+#elif defined(__riscv_flen)
+#define ONNXC_ISA_BASE riscv_floats
 #else
 #define ONNXC_ISA_BASE base
 #endif
-#if defined(__FMA__)
+#if defined(__FMA__) || (defined(__ARM_FEATURE_FMA) && !defined(__aarch64__))
 #define ONNXC_ISA_FMA _fma
 #else
 #define ONNXC_ISA_FMA

@@ -13,6 +13,11 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
+#if ONNXC_VECTOR_FLOATS == 1
+ONNXC_INLINE Mask load_mask(const bool* p) { return {*p}; }
+ONNXC_INLINE Mask load_mask(const bool* p, int64_t n) { return {n > 0 && *p}; }
+ONNXC_INLINE void store_mask(Mask mask, bool* p) { *p = mask.bits; }
+#else
 typedef uint8_t ByteVec __attribute__((vector_size(Vec::width)));
 
 ONNXC_INLINE Mask load_mask(const bool* p) {
@@ -30,6 +35,7 @@ ONNXC_INLINE void store_mask(Mask mask, bool* p) {
   const ByteVec bytes = __builtin_convertvector(ones.raw, ByteVec);
   __builtin_memcpy(p, &bytes, sizeof bytes);
 }
+#endif
 
 ONNXC_INLINE Vec load_lanes(const Stream<const float>&, const float* row, int64_t i) { return Vec::load(row + i); }
 ONNXC_INLINE Vec load_lanes(const Stream<const float>&, const float* row, int64_t i, int64_t n) { return Vec::load(row + i, n); }

@@ -45,11 +45,12 @@ ONNXC_INLINE void merge_all(const Vec* x, Vec* y, std::integer_sequence<int, res
 template <int groups>
 ONNXC_INLINE void interleave(Vec (&r)[groups]) {
   Vec next[groups];
-  if constexpr ((groups & (groups - 1)) == 0) {
+  if constexpr (Vec::width == 1) return;
+  else if constexpr ((groups & (groups - 1)) == 0) {
     ONNXC_UNROLL for (int round = 1; round < groups; round *= 2) {
       ONNXC_UNROLL for (int i = 0; i < groups / 2; ++i) {
-        next[2 * i] = Vec::from_raw(zip<false>(r[i].raw(), r[i + groups / 2].raw()));
-        next[2 * i + 1] = Vec::from_raw(zip<true>(r[i].raw(), r[i + groups / 2].raw()));
+        next[2 * i] = zip<false>(r[i], r[i + groups / 2]);
+        next[2 * i + 1] = zip<true>(r[i], r[i + groups / 2]);
       }
       ONNXC_UNROLL for (int i = 0; i < groups; ++i) r[i] = next[i];
     }

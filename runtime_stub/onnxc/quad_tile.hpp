@@ -7,11 +7,9 @@
 // Sums begin at `start`, where what zero points add is folded in, and wrap if they exceed 32 bits, which planners exclude. Epilogues see
 // them as integers, and give elements of the type of c.
 #pragma once
-#include "expr.hpp"
+#include "finish_sums.hpp"
 #include "schedule.hpp"
 #include "vec_dot.hpp"
-#include "vec_halves.hpp"
-#include "vfn.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -33,47 +31,6 @@ struct NothingAhead {
   ONNXC_INLINE void fetch(int64_t = 0) const {}
   ONNXC_INLINE void pass(int64_t = 1) const {}
 };
-
-namespace detail {
-
-template <class... N>
-ONNXC_INLINE Vec load_operand(const float* p, N... n) {
-  return Vec::load(p, n...);
-}
-template <lane_integer T, class... N>
-ONNXC_INLINE Whole<T> load_operand(const T* p, N... n) {
-  return load_whole(p, n...);
-}
-template <lane_half T, class... N>
-ONNXC_INLINE Halves<T> load_operand(const T* p, N... n) {
-  return load_halves(p, n...);
-}
-template <lane_half T>
-ONNXC_INLINE Halves<T> repeat_operand(T value) {
-  return fn::cast<T>(Vec::all(static_cast<float>(value)));
-}
-ONNXC_INLINE Vec repeat_operand(float value) { return Vec::all(value); }
-template <lane_integer T>
-ONNXC_INLINE Whole<T> repeat_operand(T value) {
-  return {IntVec::all(static_cast<int32_t>(value))};
-}
-
-/// What an epilogue makes of sums at (row, col), or of their first n lanes.
-template <class Epi, class... N>
-ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, int64_t row, int64_t col, N... n) {
-  return epi(Lanes{}, Whole<int32_t>{sums}, [&](const auto& operand) {
-    if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return load_operand(operand.at(row, col), n...);
-    else return repeat_operand(*operand.at(row, col));
-  });
-}
-/// The same, stored in the type that it has.
-template <class Epi, class Y, class... N>
-ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t col, Y* c, N... n) {
-  const auto result = finished(epi, sums, row, col, n...);
-  if constexpr (std::is_same_v<Y, float>) result.store(c, n...);
-  else store(result, c, n...);
-}
-}  // namespace detail
 
 template <int MR, int NV>
 struct QuadTile {

@@ -80,7 +80,9 @@ class ResizeWindow {
   ONNXC_INLINE Vec one_by_one(const float* row) const {
     return sum([&](int t) {
       float values[Vec::width];
-      for (int i = 0; i < Vec::width; ++i) values[i] = row[source_[t].raw[i]];
+      int32_t lanes[Vec::width];
+      __builtin_memcpy(lanes, &source_[t].raw, sizeof lanes);
+      for (int i = 0; i < Vec::width; ++i) values[i] = row[lanes[i]];
       return Vec::load(values);
     });
   }

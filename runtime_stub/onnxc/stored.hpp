@@ -57,11 +57,10 @@ ONNXC_INLINE Raw load_raw(const T* p) {
 /// Subnormals are whole numbers of 2^-24.
 ONNXC_INLINE Vec widen_halves(IntVec code) {
   const IntVec magnitude = (code & IntVec::all(0x7fff)) << 13, sign = (code & IntVec::all(0x8000)) << 16;
-  const IntVec special = {(IntVec::Raw)(magnitude.raw >= IntVec::all(0x1f << 23).raw)},
-               subnormal = {(IntVec::Raw)(magnitude.raw < IntVec::all(1 << 23).raw)};
-  const IntVec moved = magnitude + IntVec::all(112 << 23) + (special & IntVec::all(112 << 23));
-  const IntVec small = bits(to_float(magnitude >> 13) * Vec::all(0x1p-24f));
-  return from_bits((subnormal & small) | (~subnormal & moved) | sign);
+  const IntVec bias = IntVec::all(112 << 23), moved = magnitude + bias;
+  const Vec number = select(magnitude < IntVec::all(0x1f << 23), from_bits(moved), from_bits(moved + bias)),
+            small = to_float(magnitude >> 13) * Vec::all(0x1p-24f);
+  return from_bits(bits(select(magnitude < IntVec::all(1 << 23), small, number)) | sign);
 }
 
 }  // namespace detail

@@ -26,11 +26,16 @@ namespace detail {
 template <bool upper, class Raw>
 ONNXC_INLINE Raw zip(Raw a, Raw b) {
   constexpr int h = upper ? int(sizeof(Raw) / 8) : 0, w = int(sizeof(Raw) / 4);
-  if constexpr (w == 16)
+  if constexpr (w == 1) return upper ? b : a;
+  else if constexpr (w == 16)
     return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3, h + 4, w + h + 4, h + 5, w + h + 5,
                                    h + 6, w + h + 6, h + 7, w + h + 7);
   else if constexpr (w == 8) return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3);
   else return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1);
+}
+template <bool upper>
+ONNXC_INLINE Vec zip(Vec a, Vec b) {
+  return Vec::from_raw(zip<upper>(a.raw(), b.raw()));
 }
 
 /// Transposes a square block: lane j of r[i] and lane i of r[j] change places. Each round zips the first half of the
@@ -39,8 +44,8 @@ ONNXC_INLINE void transpose_lanes(Vec (&r)[Vec::width]) {
   ONNXC_UNROLL for (int round = 1; round < Vec::width; round *= 2) {
     Vec next[Vec::width];
     ONNXC_UNROLL for (int i = 0; i < Vec::width / 2; ++i) {
-      next[2 * i] = Vec::from_raw(zip<false>(r[i].raw(), r[i + Vec::width / 2].raw()));
-      next[2 * i + 1] = Vec::from_raw(zip<true>(r[i].raw(), r[i + Vec::width / 2].raw()));
+      next[2 * i] = zip<false>(r[i], r[i + Vec::width / 2]);
+      next[2 * i + 1] = zip<true>(r[i], r[i + Vec::width / 2]);
     }
     ONNXC_UNROLL for (int i = 0; i < Vec::width; ++i) r[i] = next[i];
   }

@@ -49,6 +49,13 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
 #endif
   return sums;
 }
+#elif ONNXC_VECTOR_FLOATS == 1
+ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
+  const auto byte = [](IntVec x, int i) ONNXC_INLINE_LAMBDA { return static_cast<uint8_t>(x.number() >> 8 * i); };
+  int32_t sum = sums.raw;
+  ONNXC_UNROLL for (int i = 0; i < 4; ++i) sum += byte(u, i) * static_cast<int8_t>(byte(s, i));
+  return {sum};
+}
 #else
 namespace detail {
 typedef int16_t Pairs __attribute__((vector_size(4 * Vec::width)));
@@ -79,6 +86,14 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
 /// The greatest number of 16 bits whose high digit is one of 8 bits, whatever its low digit is.
 inline constexpr int kMostLong = 127 * 256;
 
+/// Numbers are at `p` in groups of four: with VNNI, four high digits and four low ones; else numbers 0, 2, 1 and 3, with one lane
+/// in order.
+#if ONNXC_VECTOR_FLOATS == 1
+ONNXC_INLINE void store_longs(IntVec x, uint8_t* p) {
+  const auto number = static_cast<int16_t>(x.raw);
+  __builtin_memcpy(p, &number, sizeof number);
+}
+#else
 namespace detail {
 /// The elements of x in the order of `map`, for each group of sizeof...(map) of them.
 template <class Raw, int... map, std::size_t... i>
@@ -88,7 +103,6 @@ ONNXC_INLINE Raw permute_groups(Raw x, std::integer_sequence<int, map...>, std::
 }
 }  // namespace detail
 
-/// Numbers are at `p` in groups of four: with VNNI, four high digits and four low ones; else numbers 0, 2, 1 and 3.
 ONNXC_INLINE void store_longs(IntVec x, uint8_t* p) {
   using Halves = detail::Packed<int16_t>;
   const Halves numbers = detail::narrow_packed<int16_t>(x);
@@ -105,6 +119,7 @@ ONNXC_INLINE void store_longs(IntVec x, uint8_t* p) {
       reinterpret_cast<int16_t*>(p));
 #endif
 }
+#endif
 
 /// A group of four numbers in all lanes: its first and its last four bytes.
 struct Longs {
@@ -123,6 +138,16 @@ ONNXC_INLINE void dot_longs(LongSums& sums, IntVec u, Longs s) {
   sums.low = dot(sums.low, u, s.last);
 }
 ONNXC_INLINE Vec total(LongSums sums) { return to_float((sums.high << 8) + sums.low); }
+#elif ONNXC_VECTOR_FLOATS == 1
+struct LongSums {
+  IntVec all = IntVec::all(0);
+};
+ONNXC_INLINE void dot_longs(LongSums& sums, IntVec u, Longs s) {
+  const auto byte = [&](int i) ONNXC_INLINE_LAMBDA { return IntVec{static_cast<uint8_t>(u.number() >> 8 * i)}; };
+  sums.all = sums.all + byte(0) * ((s.first << 16) >> 16) + byte(1) * (s.first >> 16) + byte(2) * ((s.last << 16) >> 16) +
+             byte(3) * (s.last >> 16);
+}
+ONNXC_INLINE Vec total(LongSums sums) { return to_float(sums.all); }
 #else
 struct LongSums {
   IntVec all = IntVec::all(0);

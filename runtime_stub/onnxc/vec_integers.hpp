@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "vec.hpp"
+#include "vec_packed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -31,113 +31,41 @@ struct Unsaturated {
   IntVec lanes;  ///< each stands for the nearest value of T
 };
 
-namespace detail {
-
-/// Vec::width elements of T as they lie in memory, at the beginning of a register of at least 16 bytes.
-template <class T>
-constexpr int kPackedBytes = static_cast<int>(sizeof(T)) * Vec::width;
-template <class T>
-struct PackedOf {
-  typedef T Raw __attribute__((vector_size(kPackedBytes<T> < 16 ? 16 : kPackedBytes<T>)));
-  typedef Raw Anywhere __attribute__((aligned(1), may_alias));
-  using Word = std::conditional_t<kPackedBytes<T> == 4, int32_t, int64_t>;
-  typedef Word Words __attribute__((vector_size(16)));
-};
-template <class T>
-using Packed = typename PackedOf<T>::Raw;
-
-/// Where values take less than a register, as one number: a copy into a part of a register goes through memory.
-template <class T>
-ONNXC_INLINE Packed<T> load_packed(const T* p) {
-  using Of = PackedOf<T>;
-  if constexpr (kPackedBytes<T> < 16) {
-    typename Of::Word word;
-    __builtin_memcpy(&word, p, sizeof word);
-    if constexpr (kPackedBytes<T> == 4) return (Packed<T>)typename Of::Words{word, 0, 0, 0};
-    else return (Packed<T>)typename Of::Words{word, 0};
-  } else {
-    return *reinterpret_cast<const typename Of::Anywhere*>(p);
-  }
+#if defined(ONNXC_HELIUM)
+/// Loads widen and stores narrow; a predicate leaves out lanes from n on.
+template <lane_integer T>
+ONNXC_INLINE Whole<T> load_whole(const T* p) {
+  if constexpr (std::is_same_v<T, uint8_t>) return {(IntVec::Raw)vldrbq_u32(p)};
+  else if constexpr (std::is_same_v<T, int8_t>) return {(IntVec::Raw)vldrbq_s32(p)};
+  else if constexpr (std::is_same_v<T, uint16_t>) return {(IntVec::Raw)vldrhq_u32(p)};
+  else if constexpr (std::is_same_v<T, int16_t>) return {(IntVec::Raw)vldrhq_s32(p)};
+  else return {(IntVec::Raw)vldrwq_s32(p)};
 }
-template <class T>
-ONNXC_INLINE void store_packed(Packed<T> x, T* p) {
-  using Of = PackedOf<T>;
-  if constexpr (kPackedBytes<T> < 16) {
-    const typename Of::Word word = ((typename Of::Words)x)[0];
-    __builtin_memcpy(p, &word, sizeof word);
-  } else {
-    *reinterpret_cast<typename Of::Anywhere*>(p) = x;
-  }
+template <lane_integer T>
+ONNXC_INLINE Whole<T> load_whole(const T* p, int64_t n) {
+  const mve_pred16_t first = vctp32q(static_cast<uint32_t>(n));
+  if constexpr (std::is_same_v<T, uint8_t>) return {(IntVec::Raw)vldrbq_z_u32(p, first)};
+  else if constexpr (std::is_same_v<T, int8_t>) return {(IntVec::Raw)vldrbq_z_s32(p, first)};
+  else if constexpr (std::is_same_v<T, uint16_t>) return {(IntVec::Raw)vldrhq_z_u32(p, first)};
+  else if constexpr (std::is_same_v<T, int16_t>) return {(IntVec::Raw)vldrhq_z_s32(p, first)};
+  else return {(IntVec::Raw)vldrwq_z_s32(p, first)};
 }
-
-/// The first n elements, and zeros.
-template <class T>
-ONNXC_INLINE Packed<T> load_packed(const T* p, int64_t n) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(ONNXC_NO_INTRINSICS)
-  if constexpr (sizeof(T) == 1) return (Packed<T>)x86::load_bytes(p, n);
-  else if constexpr (sizeof(T) == 2) return (Packed<T>)x86::load_halves(p, n);
-  else return (Packed<T>)x86::load_ints(p, n);
+template <lane_integer T>
+ONNXC_INLINE void store(Whole<T> x, T* p) {
+  if constexpr (sizeof(T) == 1) vstrbq_s32(reinterpret_cast<int8_t*>(p), (int32x4_t)x.lanes.raw);
+  else if constexpr (sizeof(T) == 2) vstrhq_s32(reinterpret_cast<int16_t*>(p), (int32x4_t)x.lanes.raw);
+  else vstrwq_s32(p, (int32x4_t)x.lanes.raw);
+}
+template <lane_integer T>
+ONNXC_INLINE void store(Whole<T> x, T* p, int64_t n) {
+  const mve_pred16_t first = vctp32q(static_cast<uint32_t>(n));
+  if constexpr (sizeof(T) == 1) vstrbq_p_s32(reinterpret_cast<int8_t*>(p), (int32x4_t)x.lanes.raw, first);
+  else if constexpr (sizeof(T) == 2) vstrhq_p_s32(reinterpret_cast<int16_t*>(p), (int32x4_t)x.lanes.raw, first);
+  else vstrwq_p_s32(p, (int32x4_t)x.lanes.raw, first);
+}
+ONNXC_INLINE IntVec min(IntVec a, IntVec b) { return {(IntVec::Raw)vminq_s32((int32x4_t)a.raw, (int32x4_t)b.raw)}; }
+ONNXC_INLINE IntVec max(IntVec a, IntVec b) { return {(IntVec::Raw)vmaxq_s32((int32x4_t)a.raw, (int32x4_t)b.raw)}; }
 #else
-  T elements[Vec::width] = {};
-  for (int64_t i = 0; i < n; ++i) elements[i] = p[i];
-  return load_packed(static_cast<const T*>(elements));
-#endif
-}
-/// The first n elements alone.
-template <class T>
-ONNXC_INLINE void store_packed(Packed<T> x, T* p, int64_t n) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(ONNXC_NO_INTRINSICS)
-  if constexpr (sizeof(T) == 1) x86::store_bytes(p, n, (x86::Bytes)x);
-  else if constexpr (sizeof(T) == 2) x86::store_halves(p, n, (x86::Halves)x);
-  else x86::store_ints(p, n, (x86::Ints)x);
-#else
-  T elements[Vec::width];
-  store_packed(x, static_cast<T*>(elements));
-  for (int64_t i = 0; i < n; ++i) p[i] = elements[i];
-#endif
-}
-
-#if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
-template <class T>
-ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
-  return {(IntVec::Raw)x86::widen(x)};
-}
-#else
-/// Each value goes to the upper end of its lane, and from there to the lower.
-template <class T, std::size_t... i>
-ONNXC_INLINE IntVec::Raw raise(Packed<T> x, std::index_sequence<i...>) {
-  constexpr int per_lane = 4 / sizeof(T), zero = sizeof(Packed<T>) / sizeof(T);
-  return (IntVec::Raw)shuffle<(i % per_lane == per_lane - 1 ? static_cast<int>(i / per_lane) : zero)...>(x, Packed<T>{});
-}
-template <class T>
-ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
-  constexpr int shift = 32 - 8 * static_cast<int>(sizeof(T));
-  const IntVec::Raw raised = raise<T>(x, std::make_index_sequence<4 * Vec::width / sizeof(T)>{});
-  if constexpr (std::is_signed_v<T>) return {raised >> shift};
-  else return {(IntVec::Raw)((IntVec::Unsigned)raised >> shift)};
-}
-#endif
-
-template <class T, std::size_t... i>
-ONNXC_INLINE Packed<T> take_low(IntVec x, std::index_sequence<i...>) {
-  typedef T Parts __attribute__((vector_size(4 * Vec::width)));
-  constexpr int per_lane = 4 / sizeof(T);
-  const Parts parts = (Parts)x.raw;
-  return shuffle<static_cast<int>(i % Vec::width * per_lane)...>(parts, parts);
-}
-/// The lower bits of each lane.
-template <class T>
-ONNXC_INLINE Packed<T> narrow_packed(IntVec x) {
-#if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
-  if constexpr (sizeof(T) == 1) return (Packed<T>)x86::narrow_to_bytes(x.raw);
-  else return (Packed<T>)x86::narrow_to_halves(x.raw);
-#else
-  return take_low<T>(x, std::make_index_sequence<sizeof(Packed<T>) / sizeof(T)>{});
-#endif
-}
-
-}  // namespace detail
-
 template <lane_integer T, class... N>
 ONNXC_INLINE Whole<T> load_whole(const T* p, N... n) {
   if constexpr (sizeof(T) == 4) return {(IntVec::Raw)detail::load_packed(p, n...)};
@@ -151,6 +79,7 @@ ONNXC_INLINE void store(Whole<T> x, T* p, N... n) {
 
 ONNXC_INLINE IntVec min(IntVec a, IntVec b) { return {a.raw < b.raw ? a.raw : b.raw}; }
 ONNXC_INLINE IntVec max(IntVec a, IntVec b) { return {a.raw < b.raw ? b.raw : a.raw}; }
+#endif
 
 template <lane_integer T>
 ONNXC_INLINE Whole<T> saturate(Unsaturated<T> x) {
@@ -159,6 +88,18 @@ ONNXC_INLINE Whole<T> saturate(Unsaturated<T> x) {
 }
 template <lane_integer T, class... N>
 ONNXC_INLINE void store(Unsaturated<T> x, T* p, N... n) {
+#if defined(ONNXC_HELIUM)
+  // Two moves that saturate, without constants: from 32 to 16 bits and from there to 8, each to the lower end of its lane.
+  const auto lanes = (int32x4_t)x.lanes.raw;
+  const int16x8_t any = vreinterpretq_s16_s32(lanes);
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    const uint16x8_t halves = vqmovunbq_s32(vreinterpretq_u16_s16(any), lanes);
+    return store(Whole<T>{(IntVec::Raw)vqmovnbq_u16(vreinterpretq_u8_u16(halves), halves)}, p, n...);
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    const int16x8_t halves = vqmovnbq_s32(any, lanes);
+    return store(Whole<T>{(IntVec::Raw)vqmovnbq_s16(vreinterpretq_s8_s16(halves), halves)}, p, n...);
+  }
+#endif
   store(saturate(x), p, n...);
 }
 
@@ -201,11 +142,11 @@ ONNXC_INLINE Whole<T> cast(Vec x) {
   const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(0.0f));
   const Vec above = onnxc::max(number, Vec::all(low));
   if constexpr (sizeof(T) < 4) {
-    return {{__builtin_convertvector(onnxc::min(above, Vec::all(static_cast<float>(Limits::max()))).raw(), IntVec::Raw)}};
+    return {truncate(onnxc::min(above, Vec::all(static_cast<float>(Limits::max()))))};
   } else {
     constexpr float end = 0x1p31f;
     const Vec inside = onnxc::min(above, Vec::all(2147483520.0f));  // the float before
-    const IntVec whole{__builtin_convertvector(inside.raw(), IntVec::Raw)};
+    const IntVec whole = truncate(inside);
     return {bits(select(above >= Vec::all(end), from_bits(IntVec::all(Limits::max())), from_bits(whole)))};
   }
 }
@@ -242,6 +183,12 @@ template <lane_integer T>
 ONNXC_INLINE Unsaturated<T> quantize(Vec x, Constant scale, Constant zero) {
   using Limits = std::numeric_limits<T>;
   const IntVec offset = IntVec::all(static_cast<int32_t>(zero.value));
+  if (kToIntSaturates && scale.value == 1.0f) {
+    if (zero.value == 0.0f) return {to_int(x)};
+    const IntVec steps = to_int(select(x == x, x, Vec::all(-zero.value)));
+    // 18 bits have room for all that is not saturated, and their sum with the offset does not overflow.
+    return {onnxc::min(onnxc::max(steps, IntVec::all(-0x20000)), IntVec::all(0x1ffff)) + offset};
+  }
   // max and min give their second operand where one is NaN.
   if (kToIntGivesLeast && std::is_unsigned_v<T> && scale.value == 1.0f) return {to_int(onnxc::min(Vec::all(0x1p30f), x)) + offset};
   const Vec number = std::is_unsigned_v<T> ? x : select(x == x, x, Vec::all(-zero.value * scale.value));

@@ -64,7 +64,7 @@ Blobs nasty_blobs() {
 }
 
 /// A program that writes all blobs to standard output through their access expressions.
-std::string program(const Blobs& b, const WeightsText& text, const std::string& declarations, bool huge_pages) {
+std::string program(const Blobs& b, const WeightsText& text, const std::string& declarations, bool huge_pages, int alignment) {
   std::string source = "#include <cstdio>\n#include <onnxc/base.hpp>\n#include <onnxc/huge_pages.hpp>\n";
   for (const std::string& include : text.includes) source += "#include " + include + "\n";
   source += "namespace m {\n" + text.header_declarations + "struct half { std::uint16_t bits; };\n" + declarations;
@@ -72,7 +72,7 @@ std::string program(const Blobs& b, const WeightsText& text, const std::string& 
   if (!text.missing.empty()) source += "if (" + text.missing + ") return false;\n";
   for (const WeightBlob& blob : b.blobs) {
     source += "{ const " + blob.elem_cpp_type + "* p = " + text.access(blob.name) + ";\n";
-    source += "if (reinterpret_cast<std::uintptr_t>(p) % " + std::to_string(std::max(64, blob.alignment)) + " != 0) return false;\n";
+    source += "if (reinterpret_cast<std::uintptr_t>(p) % " + std::to_string(std::max(alignment, blob.alignment)) + " != 0) return false;\n";
     source += "std::fwrite(p, 1, " + std::to_string(blob.bytes.size()) + ", stdout); }\n";
   }
   source += "return true;\n}\n}\n";
@@ -95,9 +95,10 @@ std::string all_bytes(const Blobs& b) {
   return bytes;
 }
 
-void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false,
-                      bool huge_pages = false) {
-  const WeightsText text = emit_weights(b.blobs, {.form = form, .prefix = "m", .huge_pages = huge_pages});
+void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false,
+                      int alignment = 64) {
+  const WeightsText text =
+      emit_weights(b.blobs, {.form = form, .prefix = "m", .huge_pages = huge_pages, .alignment = static_cast<std::size_t>(alignment)});
   std::string declarations = text.declarations.str();
   if (without_asm) {
     const std::size_t at = declarations.find("#if defined(__GNUC__)");
@@ -105,7 +106,7 @@ void check_round_trip(const Blobs& b, const std::string& form, const std::string
     declarations.replace(at, 21, "#if !defined(__GNUC__)");
   }
   TemporaryFolder folder;
-  folder.write("unit.cpp", program(b, text, declarations, huge_pages));
+  folder.write("unit.cpp", program(b, text, declarations, huge_pages, alignment));
   std::string objects;
   for (const SideFile& file : text.side_files) {
     folder.write(file.name, file.bytes);
@@ -129,6 +130,14 @@ TEST_CASE("every form gives the same bytes back") {
   }
   for (const char* form : {"array", "asm", "string", "object"}) check_round_trip(b, form, "-O2 -fsanitize=address,undefined -fPIC");
   for (const char* form : {"array", "asm", "object", "section:.mine"}) check_round_trip(b, form, "-O2 -fno-pie -no-pie");
+}
+
+TEST_CASE("images of little alignment have their last bytes") {
+  Blobs b = nasty_blobs();
+  for (const std::vector<float>& end : {std::vector<float>{1.5f, -2.5f}, std::vector<float>{0.1f}}) {
+    b.add<float>("float", end);
+    for (const char* form : {"asm", "string", "incbin", "object", "file"}) check_round_trip(b, form, "-O1", false, false, 8);
+  }
 }
 
 TEST_CASE("in memory of huge pages every form gives the same bytes") {

@@ -26,6 +26,12 @@ inline std::vector<float> numbers(int64_t n, uint32_t seed = 1) {
 
 constexpr float kGuard = 1234567.0f;
 
+/// A lane fewer than a vector has, and at least one.
+constexpr int kPartLanes = kVectorFloats > 1 ? kVectorFloats - 1 : 1;
+
+/// For cases of tiles whose last vector holds pairs, which need two lanes.
+constexpr bool kHasPairs = kVectorFloats > 1;
+
 /// The largest error of a sum of n products of numbers in (-1, 1) computed in float in any order.
 inline double sum_tolerance(int64_t n) { return 6e-8 * double(n + 2) * std::sqrt(double(n + 2)); }
 

@@ -3,6 +3,7 @@
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
+#include <onnxc/conv_windows.hpp>
 #include <onnxc/stem_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -32,6 +33,15 @@ void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int threads
         [&](Share share, const float* in, float* y, auto epi, ConvParams q) {
           q.slices = {sums.p + share.index * 3 * MR * nr, steps, 3 * MR};
           conv<MR, NV, kPairs>(share, in, packed.p, y, q, epi);
+        },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  }
+  if constexpr (!kPairs) {
+    const Scratch windows(threads, contract::window_floats(MR, shape.cin * p.kh * p.kw));
+    check(
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          conv_windows<MR, NV>(share, in, packed.p, y, windows.of(share.index), q, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
@@ -170,12 +180,13 @@ TEST_CASE("conv agrees with the loop") {
   check_conv<14, 2>({.h = 6, .w = 6, .cin = 6, .cout = 12, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 6, .x_pixel = 6}, 1, 1);
   check_conv<14, 2>({.w = 50, .cin = 7, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
   check_conv<14, 2>({.h = 2, .w = 2, .cin = 4, .cout = 5, .kh = 3, .kw = 3, .pad_top = 4, .pad_left = 4}, 4, 4);
-  check_conv<8, 2, true>({.h = 9, .w = 9, .cin = 6, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
-  check_conv<8, 3, true>({.h = 30, .w = 24, .cin = 8, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 8}, 1, 1, 3);
-  check_conv<14, 1, true>(
+  check_conv<8, 2, kHasPairs>({.h = 9, .w = 9, .cin = 6, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
+  check_conv<8, 3, kHasPairs>({.h = 30, .w = 24, .cin = 8, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 8}, 1, 1,
+                              3);
+  check_conv<14, 1, kHasPairs>(
       {.h = 12, .w = 12, .cin = 12, .cout = 18, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .group = 3}, 1,
       1, 2);
-  check_conv<7, 2, true>({.w = 50, .cin = 14, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
+  check_conv<7, 2, kHasPairs>({.w = 50, .cin = 14, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
   check_conv<14, 2>({.h = 3, .w = 4, .cin = 2500, .cout = 5, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
   check_conv<6, 2>({.h = 9, .w = 9, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
   check_conv<6, 4>({.h = 9, .w = 9, .cin = 16, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 16}, 1, 1);
@@ -220,17 +231,25 @@ TEST_CASE("conv_stem agrees with the loop") {
   check_stem<14, 2, 0>({.h = 12, .w = 50, .cin = 4, .cout = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2}, 0);
   check_stem<6, 2, 1>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
   check_stem<14, 1, 0>({.h = 9, .w = 40, .cin = 1, .cout = 9, .kh = 3, .kw = 5, .stride_x = 5}, 0);
-  check_stem<14, 1, 2, true>(
+  check_stem<14, 1, 2, kHasPairs>(
       {.h = 20, .w = 70, .cin = 3, .cout = 8, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1);
-  check_stem<8, 2, 1, true>({.n = 2, .h = 9, .w = 41, .cin = 2, .cout = 47, .kh = 3, .kw = 4, .pad_top = 1, .pad_left = 2}, 1, 3);
-  check_stem<5, 1, 3, true>({.h = 9, .w = 96, .cin = 1, .cout = 5, .kh = 3, .kw = 9, .stride_x = 3, .pad_top = 1, .pad_left = 3}, 3);
+  check_stem<8, 2, 1, kHasPairs>({.n = 2, .h = 9, .w = 41, .cin = 2, .cout = 47, .kh = 3, .kw = 4, .pad_top = 1, .pad_left = 2}, 1, 3);
+  check_stem<5, 1, 3, kHasPairs>({.h = 9, .w = 96, .cin = 1, .cout = 5, .kh = 3, .kw = 9, .stride_x = 3, .pad_top = 1, .pad_left = 3}, 3);
   for (const int64_t w : {38, 40, 41, 97}) {
-    check_stem<14, 1, 2, true, false>(
-        {.h = 11, .w = w, .cin = 2, .cout = Vec::width / 2, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1,
-        2);
-    check_stem<5, 1, 1, true, false>({.h = 4, .w = w, .cin = 1, .cout = Vec::width / 2, .kh = 2, .kw = 4}, 0);
+    check_stem<14, 1, 2, kHasPairs, false>({.h = 11,
+                                            .w = w,
+                                            .cin = 2,
+                                            .cout = (Vec::width + 1) / 2,
+                                            .kh = 3,
+                                            .kw = 3,
+                                            .stride_y = 2,
+                                            .stride_x = 2,
+                                            .pad_top = 1,
+                                            .pad_left = 1},
+                                           1, 2);
+    check_stem<5, 1, 1, kHasPairs, false>({.h = 4, .w = w, .cin = 1, .cout = (Vec::width + 1) / 2, .kh = 2, .kw = 4}, 0);
   }
-  check_stem<2, 1, 1, true>({.h = 5, .w = 4, .cin = 2, .cout = 3, .kh = 2, .kw = 1}, 0);
+  check_stem<2, 1, 1, kHasPairs>({.h = 5, .w = 4, .cin = 2, .cout = 3, .kh = 2, .kw = 1}, 0);
   check_stem<14, 2, 2>(
       {.h = 40, .w = 300, .cin = 4, .cout = 40, .kh = 11, .kw = 11, .stride_y = 2, .stride_x = 2, .pad_top = 5, .pad_left = 5}, 5);
   check_stem<6, 4, 4>(
@@ -284,7 +303,7 @@ TEST_CASE("conv_planar agrees with the loop") {
 TEST_CASE("conv_planar_pool agrees with the loop") {
   check_planar<6, 2, 2, true>({.h = 28, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
   check_planar<3, 2, 2, true>({.n = 2, .h = 41, .w = 75, .cin = 3, .cout = 3, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
-  check_planar<1, 1, 2, true>({.h = 29, .w = 47, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0,
-                              2);
-  check_planar<2, 3, 2, true>({.h = 9, .w = 130, .cin = 2, .cout = 2, .kh = 3, .kw = 3}, 0);
+  check_planar<1, kHasPairs ? 1 : 2, 2, true>(
+      {.h = 29, .w = 47, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0, 2);
+  check_planar<2, kHasPairs ? 3 : 4, 2, true>({.h = 9, .w = 130, .cin = 2, .cout = 2, .kh = 3, .kw = 3}, 0);
 }

@@ -1,6 +1,7 @@
 // Convolutions whose lanes hold channels, against a loop in double: depthwise, in small groups, to a few channels.
 #include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
+#include <onnxc/depthwise_taps.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -32,6 +33,10 @@ void check_depthwise(ConvParams p, int64_t pad_end, int threads = 1) {
           depthwise<KH, KW, SX>(share, in, packed.data(), y, q, epi);
         },
         answer);
+  check(
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_taps(share, in, packed.data(), y, q, epi); },
+      answer);
   const Scratch scratch(threads, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
   check(
       p, threads, x, bias,
@@ -162,7 +167,7 @@ TEST_CASE("small groups agree with the loop") {
 }
 
 TEST_CASE("depthwise by Winograd agrees with the loop") {
-  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 70}) {
+  for (int64_t c : {1, kPartLanes, Vec::width, Vec::width + 1, 70}) {
     check_depthwise_winograd({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
     check_depthwise_winograd({.n = 2, .h = 5, .w = 7, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 3);
     check_depthwise_winograd({.h = 6, .w = 5, .cin = c}, 0, 2);
@@ -208,7 +213,7 @@ TEST_CASE("depthwise agrees with the loop") {
                              0);  // hardly a window meets the image
   }
 
-  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {
+  for (int64_t c : {1, kPartLanes, Vec::width, Vec::width + 1, 40}) {
     check_depthwise<3, 3, 1>({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
     check_depthwise<3, 3, 2>({.n = 2, .h = 9, .w = 20, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
     check_depthwise<5, 5, 1>({.h = 7, .w = 7, .cin = c, .pad_top = 2, .pad_left = 2}, 2);

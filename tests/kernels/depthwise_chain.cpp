@@ -109,7 +109,7 @@ void check_chains(Sizes s) {
     check_chain<true, true, K, SX>(s, threads);
     check_chain<true, false, K, SX>(s, threads);
     check_chain<false, true, K, SX>(s, threads);
-    if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, threads);
+    if (s.middle % 2 == 0) check_chain<true, true, K, SX, kHasPairs>(s, threads);
     if constexpr (K == 3 && SX == 1) {
       Sizes pairs = s;
       pairs.band += s.band % 2;

@@ -94,7 +94,7 @@ void check_tile() {
   auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV>(share, a, b, c, p, epi); };
   for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR + MR / 2, 65}) {
     if (m == 0) continue;
-    for (int64_t n : {1, Vec::width - 1, Vec::width + 1, NR - 1, NR, NR + 1, 2 * NR + 7}) check({.m = m, .n = n, .k = 17}, NR, run);
+    for (int64_t n : {1, kPartLanes, Vec::width + 1, NR - 1, NR, NR + 1, 2 * NR + 7}) check({.m = m, .n = n, .k = 17}, NR, run);
   }
   check({.m = 2 * MR, .n = 2 * NR, .k = 1, .bias = false}, NR, run);
   check({.m = 2 * MR, .n = 2 * NR, .k = 0}, NR, run);
@@ -114,19 +114,22 @@ void check_tile() {
 
 template <int MR, int NV>
 void check_pairs() {
-  constexpr int NR = NV * Vec::width - Vec::width / 2;
-  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-    gemm<MR, NV, true>(share, a, b, c, p, epi);
-  };
-  for (int64_t m : {1, MR - 1, MR, 3 * MR + MR / 2}) {
-    if (m == 0) continue;
-    for (int64_t n : {1, Vec::width - 1, NR - 1, NR, NR + 1, 2 * NR + 3}) {
-      for (int64_t k : {2, 18}) check({.m = m, .n = n, .k = k}, NR, run, Packing::Pairs);
+  if constexpr (!kHasPairs) return;
+  else {
+    constexpr int NR = NV * Vec::width - Vec::width / 2;
+    auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+      gemm<MR, NV, true>(share, a, b, c, p, epi);
+    };
+    for (int64_t m : {1, MR - 1, MR, 3 * MR + MR / 2}) {
+      if (m == 0) continue;
+      for (int64_t n : {1, kPartLanes, NR - 1, NR, NR + 1, 2 * NR + 3}) {
+        for (int64_t k : {2, 18}) check({.m = m, .n = n, .k = k}, NR, run, Packing::Pairs);
+      }
+      check({.m = m, .n = NR, .k = 6, .threads = m > MR ? 2 : 1, .residual = false, .gap = 0}, NR, run, Packing::Pairs);
     }
-    check({.m = m, .n = NR, .k = 6, .threads = m > MR ? 2 : 1, .residual = false, .gap = 0}, NR, run, Packing::Pairs);
+    check({.m = 2 * MR, .n = 2 * NR, .k = 4, .bias = false}, NR, run, Packing::Pairs);
+    check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .threads = 3, .residual = false}, NR, run, Packing::Pairs);
   }
-  check({.m = 2 * MR, .n = 2 * NR, .k = 4, .bias = false}, NR, run, Packing::Pairs);
-  check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .threads = 3, .residual = false}, NR, run, Packing::Pairs);
 }
 
 template <int MR, int NV>
@@ -405,7 +408,7 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
   for (const int64_t images : {0, 1, 3}) {
     for (const int64_t pixels : {1, 25, 64}) {
       check_images(std::false_type{}, images, pixels, 2 * Vec::width + 3, 5);
-      check_images(std::true_type{}, images, pixels, 2 * Vec::width + 3, 6);
+      check_images(std::bool_constant<kHasPairs>{}, images, pixels, 2 * Vec::width + 3, 6);
     }
   }
 }

@@ -78,7 +78,7 @@ void check_rounding() {
 
 template <class T>
 void check_map() {
-  for (const int64_t n : {1, Vec::width - 1, Vec::width, Vec::width + 1, 3 * Vec::width + 2}) {
+  for (const int64_t n : {1, kPartLanes, Vec::width, Vec::width + 1, 3 * Vec::width + 2}) {
     std::vector<T> a(size_t(n) + 1), y(size_t(n) + 2, T(77.0f));
     const auto x = numbers(n, 3), other = numbers(n, 4);
     for (int64_t i = 0; i < n; ++i) a[size_t(i) + 1] = T(other[size_t(i)]);

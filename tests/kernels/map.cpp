@@ -8,16 +8,13 @@
 #include <limits>
 #include <vector>
 
+#include "common.hpp"
+
 using namespace onnxc;
+using namespace onnxc::test;
 
 namespace {
 
-struct AddRelu {
-  template <class L, class X0, class X1>
-  static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1) {
-    return fn::max(fn::add(x0, x1), lanes(0.0f));
-  }
-};
 struct Less {
   template <class L, class X0, class X1>
   static ONNXC_INLINE auto apply(L, X0 x0, X1 x1) {
@@ -50,7 +47,7 @@ struct Constants {
   }
 };
 
-const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 2 * Vec::width + 3, 1000};
+const int64_t kLengths[] = {1, kPartLanes, Vec::width, Vec::width + 1, 2 * Vec::width + 3, 1000};
 
 /// To T and back to the type of y.
 template <class T, class Y>

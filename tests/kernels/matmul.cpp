@@ -58,7 +58,7 @@ void check(int64_t m, int64_t n, int64_t k, int threads) {
 TEMPLATE_TEST_CASE_SIG("matmul agrees with the loop", "", ((bool transposed), transposed), false, kTransposed) {
   for (int64_t m : {1, 2, 7, 8, 14, 15, 40}) {
     for (int64_t n : {1, Vec::width + 1, 2 * Vec::width, 70}) {
-      for (int64_t k : {1, Vec::width - 1, 33}) check<14, 2, transposed>(m, n, k, int(m % 3) + 1);
+      for (int64_t k : {1, kPartLanes, 33}) check<14, 2, transposed>(m, n, k, int(m % 3) + 1);
     }
   }
   check<6, 2, transposed>(13, 50, 64, 2);
@@ -66,8 +66,8 @@ TEMPLATE_TEST_CASE_SIG("matmul agrees with the loop", "", ((bool transposed), tr
 }
 
 TEST_CASE("a matrix is transposed in blocks and nothing else is touched") {
-  for (int64_t rows : {1, Vec::width - 1, Vec::width, 2 * Vec::width + 3}) {
-    for (int64_t cols : {1, Vec::width - 1, Vec::width, 2 * Vec::width + 3}) {
+  for (int64_t rows : {1, kPartLanes, Vec::width, 2 * Vec::width + 3}) {
+    for (int64_t cols : {1, kPartLanes, Vec::width, 2 * Vec::width + 3}) {
       for (int threads : {1, 3}) {
         const int64_t x_row = rows + 2, y_row = cols + 3;
         const auto x = numbers(2 * cols * x_row);

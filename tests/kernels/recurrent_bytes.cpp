@@ -83,7 +83,7 @@ template <int MR, int NV>
 void check_forms() {
   uint32_t seed = 1;
   constexpr int64_t kLanes = Vec::width;
-  for (const int64_t hidden : {int64_t{1}, kLanes - 1, kLanes, kLanes + 1, 3 * kLanes + 2, int64_t{131}}) {
+  for (const int64_t hidden : {int64_t{1}, int64_t{kPartLanes}, kLanes, kLanes + 1, 3 * kLanes + 2, int64_t{131}}) {
     for (const int64_t batch : {1, 3, 9}) {
       check<MR, NV>({.batch = batch, .hidden = hidden}, seed++);
       check<MR, NV>({.batch = batch, .hidden = hidden, .directions = 2, .with_zeros = true}, seed++);

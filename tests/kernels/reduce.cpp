@@ -13,7 +13,7 @@ using namespace onnxc::test;
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
-const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 4 * Vec::width, 5 * Vec::width + 3, 1000, 5000};
+const int64_t kLengths[] = {1, kPartLanes, Vec::width, Vec::width + 1, 4 * Vec::width, 5 * Vec::width + 3, 1000, 5000};
 
 struct Half {
   template <class L, class X>
@@ -72,7 +72,7 @@ TEST_CASE("reductions of the last axis") {
 }
 
 TEST_CASE("reductions of the middle axis") {
-  for (int64_t inner : {1, Vec::width - 1, Vec::width + 1, 4 * Vec::width, 9 * Vec::width + 5}) {
+  for (int64_t inner : {1, kPartLanes, Vec::width + 1, 4 * Vec::width, 9 * Vec::width + 5}) {
     for (int64_t r : {1, 49, 1500}) {
       for (int threads : {1, 3}) {
         const int64_t x_row = inner + 1, y_outer = inner + 2;
@@ -252,7 +252,7 @@ TEST_CASE("pooling") {
     PoolParams p;
     int threads;
   };
-  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 50}) {
+  for (int64_t c : {1, kPartLanes, Vec::width, Vec::width + 1, 50}) {
     const Case cases[] = {
         {{.h = 12,
           .w = 11,
@@ -365,7 +365,7 @@ TEST_CASE("max_pool_planar agrees with the loop") {
 }
 
 TEST_CASE("sums of squares over neighbouring channels, at the edges and with windows wider than the pixel") {
-  for (int64_t c : std::initializer_list<int64_t>{1, 3, Vec::width - 1, Vec::width, Vec::width + 1, 3 * Vec::width, 5 * Vec::width + 3}) {
+  for (int64_t c : std::initializer_list<int64_t>{1, 3, kPartLanes, Vec::width, Vec::width + 1, 3 * Vec::width, 5 * Vec::width + 3}) {
     for (const auto& [before, after] :
          std::initializer_list<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {1, 2}, {Vec::width, Vec::width + 1}, {1000, 1000}}) {
       const int64_t pixels = 5, x_pixel = c + 1, y_pixel = c + 2;

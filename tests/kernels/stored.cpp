@@ -103,11 +103,14 @@ void check_tile() {
 
 template <class T, int MR, int NV>
 void check_pairs() {
-  constexpr int NR = NV * Vec::width - Vec::width / 2;
-  for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
-    for (int64_t k : {2, 30})
-      check_same<T>(2 * MR + 1, n, k, NR, 2,
-                    [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(share, x, w, y, p); });
+  if constexpr (!kHasPairs) return;
+  else {
+    constexpr int NR = NV * Vec::width - Vec::width / 2;
+    for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
+      for (int64_t k : {2, 30})
+        check_same<T>(2 * MR + 1, n, k, NR, 2,
+                      [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(share, x, w, y, p); });
+    }
   }
 }
 
@@ -229,7 +232,7 @@ void check_recurrences() {
 
 template <class T>
 void check_rows() {
-  for (const int64_t columns : {1, Vec::width - 1, Vec::width, 3 * Vec::width + 2}) {
+  for (const int64_t columns : {1, kPartLanes, Vec::width, 3 * Vec::width + 2}) {
     constexpr int64_t kRows = 9;
     const auto table = stored<T>(narrow_numbers<T>(kRows * columns, 2), columns, 1, scales_of<T>(kRows));
     const std::vector<int64_t> indices = {0, 8, -9, -1, 3, 3};

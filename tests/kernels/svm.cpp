@@ -155,7 +155,7 @@ void check_kernel() {
 
 TEST_CASE("distances are those of the scalar kernel") {
   for (int64_t rows : {1, 3, 4, 5, 70}) {
-    for (int64_t vectors : {int64_t{1}, int64_t{Vec::width - 1}, int64_t{Vec::width}, int64_t{4 * Vec::width + 1}, int64_t{333}}) {
+    for (int64_t vectors : {int64_t{1}, int64_t{kPartLanes}, int64_t{Vec::width}, int64_t{4 * Vec::width + 1}, int64_t{333}}) {
       for (int64_t n : {1, 3, 40}) {
         check_distances<Metric::sqeuclidean>(rows, vectors, n);
         check_distances<Metric::euclidean>(rows, vectors, n);

@@ -34,7 +34,7 @@ void check_top_k(const std::vector<float>& x, int64_t rows, int64_t n, int64_t k
 }  // namespace
 
 TEST_CASE("TopK of rows has the scalar kernel's values and indices") {
-  for (int64_t n : {1, 2, Vec::width - 1, Vec::width, Vec::width + 1, 4 * Vec::width, 5 * Vec::width + 3, 1000}) {
+  for (int64_t n : {1, 2, kPartLanes, Vec::width, Vec::width + 1, 4 * Vec::width, 5 * Vec::width + 3, 1000}) {
     for (int64_t k : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{5}, int64_t{Vec::width / 2}, int64_t{Vec::width}, int64_t{2 * Vec::width},
                       int64_t{2 * Vec::width + 1}, int64_t{100}, n}) {
       if (k > n) continue;

@@ -107,7 +107,10 @@ void lower_scalar_matmul(KernelQuery& l) {
 
 bool is_fast(KernelQuery& l) { return l.optimise() && has_fast_byte_product(l.graph(), l.node()); }
 
-void lower_conv(KernelQuery& l) { is_fast(l) ? lower_fast_byte_conv(l) : lower_scalar_conv(l, ElementType::I32, outside(l.node())); }
+void lower_conv(KernelQuery& l) {
+  if (is_fast(l)) lower_fast_byte_conv(l);
+  else if (!lower_byte_columns(l)) lower_scalar_conv(l, ElementType::I32, outside(l.node()));
+}
 void lower_matmul(KernelQuery& l) { is_fast(l) ? lower_fast_byte_matmul(l) : lower_scalar_matmul(l); }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // The kernels that compute an onnxc.ByteConv, channels-last: a product of bytes for 1x1, an implicit one, or a depthwise convolution.
 #include "compiler/ops/nn/conv.h"
 #include "compiler/ops/selected.h"
-#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/byte_columns.h"
+#include "compiler/select/conv/byte_pixels.h"
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/contract/quads.hpp"
@@ -10,36 +11,6 @@ namespace onnxc {
 namespace {
 
 bool is_byte_product(const ConvCall& c) { return c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
-
-bool is_byte_depthwise(const ConvCall& c) { return c.group > 1 && c.cin == c.group && c.cout == c.group; }
-
-std::span<const int8_t> byte_weights(KernelQuery& l) { return l.constant(1)->as<int8_t>(); }
-
-/// Where the kernel writes, channels-last: the output, or memory from which sums of 32 bits, which are no image, are copied to it.
-View pixels_of_result(KernelQuery& l, const ConvCall& c) {
-  if (l.out_layout(0).channels_last) return l.out_any(0);
-  const Type& type = l.output_type(0);
-  return {l.workspace("sums", type.element, element_count(type.extents)), type.element, type.extents, Layout{true, c.cout}};
-}
-void copy_result(KernelQuery& l, const View& from) {
-  if (l.out_layout(0).channels_last) return;
-  const View y = l.out(0);
-  PointerArg sums = from.pointer;
-  sums.writes = false;
-  l.copy(y.extents, y.pointer, y.strides(), sums, from.strides(), y.element);
-}
-
-/// Considers a kernel from pixels to pixels. `build(step, x, y)` gives its arguments and returns its parameters.
-template <class Build>
-void consider_pixels(KernelQuery& l, const ConvCall& c, const char* kernel, double macs, Build build) {
-  l.consider(kernel, macs, 0, [&l, &c, kernel, build] {
-    const View x = l.in(0, conv_input_layout(l)), y = pixels_of_result(l, c);
-    StepBuilder step = l.call(kernel);
-    step.params(build(step, x, y));
-    finish_conv(l, step, c, y);
-    copy_result(l, y);
-  });
-}
 
 void consider_product(KernelQuery& l, const ConvCall& c) {
   const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = contract::quads(c.cin), .likely = c.image_pixels()});
@@ -144,6 +115,7 @@ void consider_depthwise_bytes(KernelQuery& l, const ConvCall& c) {
 
 void lower_fast_byte_conv(KernelQuery& l) {
   const ConvCall c(l);
+  if (consider_columns(l, c)) return l.build_cheapest();
   if (is_byte_depthwise(c)) consider_depthwise_bytes(l, c);
   else if (is_byte_product(c)) consider_product(l, c);
   else consider_direct_bytes(l, c);

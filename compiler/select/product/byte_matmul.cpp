@@ -1,6 +1,7 @@
 // The kernels that compute an onnxc.ByteMatMul and an onnxc.CentredMatMul.
 #include "compiler/ops/linear/matmul.h"
 #include "compiler/ops/selected.h"
+#include "compiler/select/conv/byte_columns.h"
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/contract/quads.hpp"
@@ -11,6 +12,7 @@ void lower_fast_byte_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const Dim rows = p.m * element_count(p.batch);
   // Those of the weights: only a run may know that x has as many.
+  if (consider_column_product(l, rows)) return l.build_cheapest();
   const int64_t n = l.extents(1)[1].value(), k = l.extents(1)[0].value(), steps = contract::quads(k);
   const Tile tile = choose_tile(l.target(), {.m = rows, .n = n, .k = steps});
   const double likely = rows.is_constant() ? static_cast<double>(rows.value()) : 128.0;

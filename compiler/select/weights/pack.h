@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "runtime_stub/onnxc/contract/columns.hpp"
+
 namespace onnxc::pack {
 
 /// A matrix b[k, n] as panels [ceil(n / nr)][k][nr], with zeros in columns beyond n: what gemm, gemv and conv read.
@@ -90,6 +92,21 @@ struct DepthwiseQuads {
   int64_t c, kh, kw, rows, stride_y, lanes;
 };
 std::vector<int8_t> depthwise_quads(std::span<const int8_t> w, DepthwiseQuads shape);
+/// Weights [cout, cin, kh, kw] as conv_columns reads them, in the order of a machine: [group][ceil(cout_g / 4)][k][4], where k runs as the windows' columns do
+/// (contract::window_runs). `cin` of one group. `transposed`: [cin, cout], of a product of matrices.
+struct ColumnShape {
+  contract::ColumnForm form = contract::kPlainColumns;
+  int64_t cout, cin, kh = 1, kw = 1, group = 1;
+  bool joined = true, transposed = false;
+};
+std::vector<int8_t> columns(std::span<const int8_t> w, const ColumnShape& shape);
+/// Whether two neighbouring outputs fit numbers of 16 bits, as the form of DspColumns needs it.
+bool fits_pairs(std::span<const int8_t> w, const ColumnShape& shape);
+/// Where its sums begin, [group][4 ceil(cout_g / 4)]: `start`, which may be empty, and what the form adds to it.
+std::vector<int32_t> column_start(std::span<const int32_t> start, std::span<const int8_t> w, const ColumnShape& shape);
+/// Depthwise weights [c, 1, kh, kw] as depthwise_columns reads them: [ceil(c / channels)][taps][channels].
+std::vector<int8_t> depthwise_columns(std::span<const int8_t> w, const contract::ColumnForm& form, int64_t c, int64_t taps);
+std::vector<int32_t> depthwise_start(std::span<const int32_t> start, const contract::ColumnForm& form, int64_t c);
 /// The number of floats in the panels.
 int64_t conv_size(ConvShape shape);
 

@@ -58,8 +58,10 @@ constexpr void lay_out_forest_keys(const Key* keys, int64_t count, Key greatest,
 constexpr int kForestWalks = 8;
 /// Rows that are walked by blocks, and that the design with a byte for each row takes at once.
 constexpr int64_t kForestByteRows = 64;
-/// Rows that the design with a bit for each row takes at once: the bits of a vector.
-constexpr int64_t forest_bit_rows(int64_t lanes) { return 32 * lanes; }
+/// Bytes that forests take at once: those of a vector, or of a word of 64 bits where that is more.
+constexpr int64_t forest_vector_bytes(int64_t lanes) { return lanes < 2 ? 8 : 4 * lanes; }
+/// Rows that the design with a bit for each row takes at once: the bits of these.
+constexpr int64_t forest_bit_rows(int64_t lanes) { return 8 * forest_vector_bytes(lanes); }
 
 struct ForestShape {
   int64_t trees, columns, tests;  ///< tests: the thresholds of all columns

@@ -1,0 +1,94 @@
+// Columns and taps of cores with vectors of 128 bits, of integers (Helium: Cortex-M55, M85): what conv_columns.hpp and depthwise_columns.hpp ask for.
+//
+// A column is bytes. VMLADAVA multiplies 16 signed bytes by 16 and adds all products to a general register. x is made signed by its top bit: x ^ 0x80 is x - 128,
+// and `start` holds 128 times the sum of an output's weights. Panels are [ceil(k / 16)][4][16]. The last vector of a column is read as far as there
+// are bytes (tail predication): the others count as zero.
+//
+// Weights of eight channels of a depthwise convolution are [tap][8]; both they and x are widened by their loads.
+#pragma once
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
+#include <cstring>
+
+#include "conv_columns.hpp"
+#include "depthwise_columns.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+struct HeliumColumns {
+  static constexpr contract::ColumnForm kForm = contract::kHeliumColumns;
+  static constexpr bool kInPlace = true;
+  using Tap = int8_t;
+
+  static uint8_t* column(uint8_t* scratch, int32_t, int32_t) { return scratch; }
+
+  static void put(uint8_t* column, int32_t at, const uint8_t* from, int32_t n, bool moves) {
+    if (moves) std::memcpy(column + at, from, static_cast<std::size_t>(n));
+    else std::memset(column + at, from[0], static_cast<std::size_t>(n));
+  }
+
+  static ONNXC_INLINE void multiply(const uint8_t* const (&columns)[1], const int8_t* w, int32_t k, const int32_t* start, int32_t (&sums)[1][4]) {
+    const uint8_t* x = columns[0];
+#if defined(__ARM_FEATURE_MVE)
+    int32_t s0 = start[0], s1 = start[1], s2 = start[2], s3 = start[3];
+    asm("vmov.i8 q2, #0x80\n\t"
+        "dlstp.8 lr, %[k]\n"
+        "1:\n\t"
+        "vldrb.8 q0, [%[x]], #16\n\t"
+        "veor q0, q0, q2\n\t"
+        "vldrb.8 q1, [%[w]], #16\n\t"
+        "vmladava.s8 %[s0], q0, q1\n\t"
+        "vldrb.8 q1, [%[w]], #16\n\t"
+        "vmladava.s8 %[s1], q0, q1\n\t"
+        "vldrb.8 q1, [%[w]], #16\n\t"
+        "vmladava.s8 %[s2], q0, q1\n\t"
+        "vldrb.8 q1, [%[w]], #16\n\t"
+        "vmladava.s8 %[s3], q0, q1\n\t"
+        "letp lr, 1b"
+        : [x] "+r"(x), [w] "+r"(w), [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3)
+        : [k] "r"(k)
+        : "lr", "q0", "q1", "q2", "memory");
+    sums[0][0] = s0, sums[0][1] = s1, sums[0][2] = s2, sums[0][3] = s3;
+#else
+    for (int32_t r = 0; r < 4; ++r) {
+      sums[0][r] = start[r];
+      for (int32_t i = 0; i < k; ++i) sums[0][r] += (x[i] - 128) * w[i / 16 * 64 + 16 * r + i % 16];
+    }
+#endif
+  }
+  static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
+
+  /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
+  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w, const int32_t* start,
+                                             int32_t channels, int32_t* sums) {
+#if defined(__ARM_FEATURE_MVE)
+    const auto vectors = [&]<int kVectors>() ONNXC_INLINE_LAMBDA {
+      for (; channels >= 8 * kVectors; channels -= 8 * kVectors, x += 8 * kVectors, w += 8 * kVectors * count, start += 8 * kVectors, sums += 8 * kVectors) {
+        int32x4x2_t s[kVectors];  // of even channels, of odd ones
+        ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) s[v] = vld2q_s32(start + 8 * v);
+        const int8_t* weights = w;
+        for (int32_t tap = 0; tap < count; ++tap, weights += 8) {
+          const uint8_t* const from = x + offset[tap];
+          ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) {
+            const int16x8_t bytes = vreinterpretq_s16_u16(vldrbq_u16(from + 8 * v)), factors = vldrbq_s16(weights + 8 * v * count);
+            s[v].val[0] = vaddq_s32(s[v].val[0], vmullbq_int_s16(bytes, factors));
+            s[v].val[1] = vaddq_s32(s[v].val[1], vmulltq_int_s16(bytes, factors));
+          }
+        }
+        ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) vst2q_s32(sums + 8 * v, s[v]);
+      }
+    };
+    vectors.template operator()<2>();
+    vectors.template operator()<1>();
+#endif
+    for (int32_t c = 0; c < channels; ++c) {
+      int32_t sum = start[c];
+      for (int32_t tap = 0; tap < count; ++tap) sum += x[offset[tap] + c] * w[c / 8 * 8 * count + 8 * tap + c % 8];
+      sums[c] = sum;
+    }
+  }
+};
+
+}  // namespace onnxc::inline ONNXC_ISA

@@ -1,0 +1,92 @@
+"""The machines: how units are compiled for each, what runs the image, where its memories are."""
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+PARTS = Path(__file__).resolve().parents[1] / "image"  # what images are made of beside a unit
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One target of onnxc with a compiler and an emulator for it."""
+    name: str  # as --target has it
+    compiler: str  # of C++
+    flags: str  # what chooses the processor, for the compiler
+    emulator: str  # the command, before the image
+    c_compiler: str
+    kind: str = "board"  # board: without a system; linux: a program under qemu-user; wasm: run by node
+    code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
+    data: tuple = (0, 0)  # of values, arena and stack
+    reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
+    more: str = ""  # more for both compilers: where headers and libraries are
+    prelude: str = ""  # assembly before that of the unit
+    counts: bool = True  # whether instructions are counted
+
+    def missing(self):
+        """The first of its tools that is not installed, or None."""
+        return next((tool for tool in (self.compiler, self.c_compiler, self.emulator.split()[0]) if shutil.which(tool) is None), None)
+
+
+BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
+
+
+def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), reset=None):
+    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, reset=reset)
+
+
+# Picolibc and wasi-libc come without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for
+# 32-bit ARM, serve.
+CPP_HEADERS = "-nostdinc++ -isystem /usr/include/newlib/c++/12.2.1 -isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi"
+PICOLIBC = "--specs=/usr/lib/picolibc/riscv64-unknown-elf/picolibc.specs " + CPP_HEADERS
+
+
+def riscv(name, flags):
+    return Machine(name, "riscv64-unknown-elf-g++", flags, f"qemu-system-riscv32 -M virt -bios none {BARE}", "riscv64-unknown-elf-gcc",
+                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), more=PICOLIBC)
+
+
+def linux(name, flags, triple, emulator):
+    return Machine(name, f"{triple}-g++", flags, emulator, f"{triple}-gcc", kind="linux")
+
+
+# g++ 12 does not vectorise for RISC-V.
+# QEMU before version 8 ends with a failed assertion where it translates a conversion that states its rounding (its issue 1441). Macros of these names, with the
+# rounding in its register, take the instructions' places; they may go when Debian's QEMU is newer.
+ROUNDING = "".join(f".macro vfcvt.rtz.{sign}.f.v to, from, mask:vararg\n fsrmi 1\n .ifb \\mask\n vfcvt.{sign}.f.v \\to, \\from\n .else\n"
+                   f" vfcvt.{sign}.f.v \\to, \\from, \\mask\n .endif\n fsrmi 0\n.endm\n" for sign in ("x", "xu"))
+CLANG_RISCV = "--target=riscv64-linux-gnu --gcc-install-dir=/usr/lib/gcc-cross/riscv64-linux-gnu/12"
+
+
+# The secure aliases of memories: these cores start in that state.
+AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20)}
+AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "reset": 0x1000_0000}
+
+MACHINES = {
+    machine.name: machine
+    for machine in (
+        # Code for ARMv6-M runs on the Cortex-M3 of this board, which has the memory that QEMU's boards with a Cortex-M0 lack.
+        cortex("cortex-m0", "-mcpu=cortex-m0", "mps2-an385"),
+        cortex("cortex-m3", "-mcpu=cortex-m3", "mps2-an385"),
+        cortex("cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386"),
+        cortex("cortex-m7", "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", "mps2-an500"),
+        cortex("cortex-m33", "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16", **AN505),
+        cortex("cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard", **AN547),
+        # QEMU has no Cortex-M85. What g++ 12 makes for it runs on a Cortex-M55.
+        cortex("cortex-m85", "-march=armv8.1-m.main+mve.fp+fp.dp -mfloat-abi=hard", **AN547),
+        riscv("rv32imc", "-march=rv32imc -mabi=ilp32"),
+        riscv("rv32imafc", "-march=rv32imafc -mabi=ilp32f"),
+        Machine("rv64gcv", "clang++-19", "-march=rv64gcv -mabi=lp64d", "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0", "clang-19", kind="linux", more=CLANG_RISCV, prelude=ROUNDING),
+        linux("aarch64", "-march=armv8-a", "aarch64-linux-gnu", "qemu-aarch64"),
+        linux("aarch64-dotprod", "-march=armv8.2-a+dotprod", "aarch64-linux-gnu", "qemu-aarch64"),
+        linux("aarch64-i8mm", "-march=armv8.2-a+dotprod+i8mm", "aarch64-linux-gnu", "qemu-aarch64"),
+        Machine("wasm32", "clang++-19", "--target=wasm32-wasi -msimd128", f"node {PARTS}/wasm.mjs", "clang-19", kind="wasm", more=CPP_HEADERS, counts=False),
+        linux("s390x", "-march=z13", "s390x-linux-gnu", "qemu-s390x"),
+    )
+}
+
+
+def flags_that_a_unit_states(text):
+    """The compiler's flags as the unit's own refusal names them, or None."""
+    found = re.search(r'"compile this unit with ([^",]*), or ask', text)
+    return found and found.group(1)

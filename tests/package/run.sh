@@ -78,8 +78,8 @@ if command -v arm-none-eabi-g++ >/dev/null; then
   make_package arduino cortex-m4
   library="$out/arduino/digits/src/cortex-m4/fpv4-sp-d16"
   for abi in hard softfp; do  # a sketch of C++11 links with it
-    printf '#include "digits_c.h"\n%s\nint main() { return digits_run(image, logits, arena); }\n' \
-      'static float image[DIGITS_IMAGE_COUNT], logits[DIGITS_LOGITS_COUNT]; DIGITS_ALIGNED static uint8_t arena[DIGITS_ARENA_BYTES];' >"$out/sketch.cpp"
+    printf '#include "digits_c.h"\n%s\nint main() { return digits_run(image, scores, arena); }\n' \
+      'static float image[DIGITS_IMAGE_COUNT], scores[DIGITS_SCORES_COUNT]; DIGITS_ALIGNED static uint8_t arena[DIGITS_ARENA_BYTES];' >"$out/sketch.cpp"
     arm-none-eabi-g++ -std=gnu++11 -mcpu=cortex-m4 -mthumb -mfloat-abi=$abi -mfpu=fpv4-sp-d16 --specs=nosys.specs "${strict[@]}" "-I$out/arduino/digits/src" \
       "$out/sketch.cpp" "$library-$abi/libdigits.a" -o "$out/sketch" 2>"$out/log" || { cat "$out/log"; fail "a sketch does not link ($abi)"; }
   done

@@ -18,7 +18,9 @@ std::string c_type(const Member& member) {
   return fmt::format("uint{}_t", std::max(bits, 8));  // bool, and floats that C does not have
 }
 
-std::string macro(const std::string& name, const Member& member) { return fmt::format("{}_{}_COUNT", upper_case(name), upper_case(member.name)); }
+std::string macro(const std::string& name, const Member& member) {
+  return fmt::format("{}_{}_COUNT", upper_case(name), upper_case(member.name));
+}
 
 std::string parameters(const Interface& interface) {
   std::string text;
@@ -37,7 +39,8 @@ std::string upper_case(std::string text) {
 std::string c_header(const std::string& name, const Interface& interface, const Program& program) {
   const std::string upper = upper_case(name);
   std::string text = fmt::format(
-      "/* {}: a model compiled by onnxc, for C11 and later, and C++11 and later. */\n#ifndef {}_C_H\n#define {}_C_H\n#include <stdint.h>\n\n#include "
+      "/* {}: a model compiled by onnxc, for C11 and later, and C++11 and later. */\n#ifndef {}_C_H\n#define {}_C_H\n#include "
+      "<stdint.h>\n\n#include "
       "\"onnxc_model.h\"\n\n#define {}_ARENA_BYTES {}\n#define {}_ARENA_ALIGNMENT {}\n",
       name, upper, upper, upper, std::max<int64_t>(program.arena.bytes.value(), 1), upper, program.arena.alignment);
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
@@ -55,9 +58,11 @@ std::string c_header(const std::string& name, const Interface& interface, const 
   text += fmt::format(
       "\n#ifdef __cplusplus\n#define {0}_ALIGNED alignas({1})\nextern \"C\"\n#else\n#define {0}_ALIGNED _Alignas({1})\n#endif\n"
       "const onnxc_model* {2}_model(void);\n\n"
-      "/* Runs the model: 0, or an onnxc_status. Arrays have as many elements as the macros say; the arena is scratch memory of {0}_ARENA_BYTES bytes, "
+      "/* Runs the model: 0, or an onnxc_status. Arrays have as many elements as the macros say; the arena is scratch memory of "
+      "{0}_ARENA_BYTES bytes, "
       "aligned to {0}_ARENA_ALIGNMENT. */\n"
-      "static inline int32_t {2}_run({3}) {{\n{4}{5}  onnxc_call call = {{0, in, out, 0, arena, {0}_ARENA_BYTES, 0, 0, 0, 0}};\n  return {2}_model()->run(&call);\n}}\n\n#endif\n",
+      "static inline int32_t {2}_run({3}) {{\n{4}{5}  onnxc_call call = {{0, in, out, 0, arena, {0}_ARENA_BYTES, 0, 0, 0, 0}};\n  return "
+      "{2}_model()->run(&call);\n}}\n\n#endif\n",
       upper, program.arena.alignment, name, parameters(interface), ins, outs);
   return text;
 }
@@ -74,7 +79,8 @@ CUse c_use(const std::string& name, const Interface& interface, const Program&) 
   use.arrays += fmt::format("{0}_ALIGNED static uint8_t {1}_arena[{0}_ARENA_BYTES];\n", upper, name);
   use.arguments += name + "_arena";
   for (const Member& m : interface.outputs)
-    use.print += fmt::format("  for (int i = 0; i < {0} && i < 10; ++i) printf(\"{1}[%d] = %g\\n\", i, (double){1}[i]);\n", macro(name, m), m.name);
+    use.print +=
+        fmt::format("  for (int i = 0; i < {0} && i < 10; ++i) printf(\"{1}[%d] = %g\\n\", i, (double){1}[i]);\n", macro(name, m), m.name);
   return use;
 }
 

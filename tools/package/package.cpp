@@ -98,7 +98,8 @@ void add_archives(Values& values, const PackageOptions& options, const CompileOp
   const std::vector<std::string> flags = target_flags(compile.target);
   const std::string cpu = flag_value(flags, "-mcpu="), fpu = flag_value(flags, "-mfpu=");
   if (cpu.empty())
-    throw Error(ErrorKind::Usage, "a library for Arduino is compiled for one core", "say --target=cortex-m4, or another one that has an Arduino");
+    throw Error(ErrorKind::Usage, "a library for Arduino is compiled for one core",
+                "say --target=cortex-m4, or another one that has an Arduino");
   values["MCU"] = cpu;
   values["FPU"] = fpu;
   if (fpu.empty()) {
@@ -111,20 +112,24 @@ void add_archives(Values& values, const PackageOptions& options, const CompileOp
 
 std::string example(const std::string& name, const CUse& use) {
   return fmt::format(
-      "/* Runs the model once, on zeros. */\n#include <stdio.h>\n\n#include \"{0}_c.h\"\n\n#ifndef EXAMPLE_MAIN\n#define EXAMPLE_MAIN int main(void)\n#define "
-      "EXAMPLE_END(code) return (code)\n#endif\n\n{1}\nEXAMPLE_MAIN {{\n  const int32_t code = {0}_run({2});\n  printf(\"{0}: %s\\n\", code == 0 ? \"ok\" : "
+      "/* Runs the model once, on zeros. */\n#include <stdio.h>\n\n#include \"{0}_c.h\"\n\n#ifndef EXAMPLE_MAIN\n#define EXAMPLE_MAIN int "
+      "main(void)\n#define "
+      "EXAMPLE_END(code) return (code)\n#endif\n\n{1}\nEXAMPLE_MAIN {{\n  const int32_t code = {0}_run({2});\n  printf(\"{0}: %s\\n\", "
+      "code == 0 ? \"ok\" : "
       "\"failed\");\n{3}  EXAMPLE_END((int)code);\n}}\n",
       name, use.arrays, use.arguments, use.print);
 }
 
 std::string readme(const std::string& name, const Compilation& c, const PackageOptions& options, const Interface& interface) {
   std::string text = fmt::format(
-      "# {}\n\nThe model `{}`, compiled by onnxc {} for {} ({}).\n\n| | |\n|---|---|\n| weights | {} bytes |\n| arena | {} bytes, aligned to {} |\n", name,
-      c.info.files.front().filename().string(), ONNXC_VERSION, full_name(c.target), level_name(options.compile), weight_bytes(c.program), c.program.arena.bytes.value(),
-      c.program.arena.alignment);
+      "# {}\n\nThe model `{}`, compiled by onnxc {} for {} ({}).\n\n| | |\n|---|---|\n| weights | {} bytes |\n| arena | {} bytes, aligned "
+      "to {} |\n",
+      name, c.info.files.front().filename().string(), ONNXC_VERSION, full_name(c.target), level_name(options.compile),
+      weight_bytes(c.program), c.program.arena.bytes.value(), c.program.arena.alignment);
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
     for (const Member& m : *list)
-      text += fmt::format("| {} `{}` | {} {} |\n", list == &interface.inputs ? "input" : "output", m.name, onnxc::name(m.buffer->element), onnxc::text(m.buffer->extents));
+      text += fmt::format("| {} `{}` | {} {} |\n", list == &interface.inputs ? "input" : "output", m.name, onnxc::name(m.buffer->element),
+                          onnxc::text(m.buffer->extents));
   }
   return text + "\nThe arena is scratch memory of the caller. A run takes no heap and keeps nothing.\n";
 }
@@ -197,7 +202,8 @@ int package_command(const PackageOptions& options) {
                 {"CALL", use.arguments}};
   if (options.form == "arduino") add_archives(values, options, compile);
   std::map<std::string, std::string> files = files_of(options.form, values);
-  std::erase_if(files, [](const auto& file) { return file.second.empty() || file.second.starts_with("@ARCHIVE"); });  // of the other kind of core
+  std::erase_if(files,
+                [](const auto& file) { return file.second.empty() || file.second.starts_with("@ARCHIVE"); });  // of the other kind of core
   if (options.form == "cmsis-pack") files[fmt::format("onnxc.{}.{}.pack", name, options.version)] = zip(files);
   write_package(options.output, files);
   for (const auto& [path, bytes] : files) fmt::print("{:>10}  {}\n", bytes.size(), (options.output / path).string());

@@ -20,13 +20,13 @@ std::int32_t run_model() { return unit(input_0, output_0); }
 """
 
 
-def run(source, expected=(2, 4, 6)):
+def run(source, expected=(2, 4, 6), bound=None):
     """The row of a unit that is written here."""
     case = models.Case("own", Path(), [np.array([1, 2, 3], np.float32)], [np.array(expected, np.float32)], {}, 3, False, {"rtol": 1e-6, "atol": 0})
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "unit.cpp").write_text("#include <cstdint>\n" + source)
-        return measured(case, MACHINES["cortex-m4"], "O2", folder, lambda: image.Unit(folder / "unit.cpp", GLUE, 8))
+        return measured(case, MACHINES["cortex-m4"], "O2", folder, lambda: image.Unit(folder / "unit.cpp", GLUE, 8, stack_bound=bound))
 
 
 def main():
@@ -45,6 +45,7 @@ def main():
     deep = run(uses % 5000)
     assert 5000 <= deep["stack"] < 5200 and deep["frames"][0][0] >= 5000 and "wrong" not in deep, deep
     assert "stack" in run(uses % 65530)["wrong"]
+    assert "wrong" not in run(uses % 5000, bound=5008) and "stack_bytes" in run(uses % 5000, bound=4000)["wrong"]
     writes = "static int kept = 7;\nextern \"C\" std::int32_t unit(const float* in, float* out) { kept += in[0] > 0; for (int i = 0; i < 3; ++i) out[i] = 2 * in[i]; return kept - 8; }\n"
     assert run(writes)["data"] == 4
 

@@ -18,6 +18,8 @@ check() { "$ONNXC_PYTHON" tests/firmware/check.py "$@"; }
 
 "$ONNXC_PYTHON" tests/firmware/check_harness.py
 check --machines cortex-m4,cortex-m55 --models made_ad,made_kws --levels O3,Os --golden
+echo "-- the stack that units state"
+check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure
 if [ "${1:-}" = --all ]; then
   check --machines cortex-m4,cortex-m55 --models made_ic,made_vww --levels O3,Os --golden
   check --machines all --levels Os

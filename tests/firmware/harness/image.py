@@ -42,6 +42,7 @@ class Unit:
     arena: int  # bytes
     language: str = "c++"
     stack: int = 64 << 10  # bytes that it may have
+    stack_bound: int | None = None  # bytes that it says it takes at most
     include: list = field(default_factory=list)
 
 
@@ -54,7 +55,7 @@ def onnxc_unit(onnxc, case, machine, level, folder, target=None, options=()):
     if stated and set(stated.split()) != set(machine.flags.split()):
         raise Failed(f"the unit wants {stated}, and harness/machines.py has {machine.flags}")
     header = (folder / "unit.h").read_text()
-    found = re.search(r"arena_bytes = (\d+)", header)
+    arena, bound = (re.search(rf"{name} = (\d+)", header) for name in ("arena_bytes", "stack_bytes"))
     glue = f'''#include "unit.h"
 namespace {{
 alignas(unit::arena_alignment) std::byte memory[unit::arena_bytes];
@@ -66,7 +67,7 @@ const Bytes arena{{memory, sizeof memory}};
 std::int32_t run_model() {{ return unit::run(in, out, memory).code; }}
 }}
 '''
-    return Unit(source, glue, int(found.group(1)), include=[ROOT / "runtime_stub"])
+    return Unit(source, glue, int(arena.group(1)), include=[ROOT / "runtime_stub"], stack_bound=int(bound.group(1)) if bound else None)
 
 
 def c_type(array):

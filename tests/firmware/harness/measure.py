@@ -26,10 +26,19 @@ def measured(case, machine, level, folder, make_unit):
         row |= {"arena": unit.arena, **sizes, "frames": image.frames(folder)}
         ran = emulate.run(case, machine, made)
         row |= {"instructions": ran["instructions"], "stack": ran["stack"], "result": ran["digest"]}
-        wrong = f"status {ran['status']}" if ran["status"] != 0 else case.error(ran["outputs"])
+        wrong = f"status {ran['status']}" if ran["status"] != 0 else case.error(ran["outputs"]) or beyond(unit.stack_bound, ran["stack"])
     except image.Failed as failure:
         wrong = str(failure)
     return row if wrong is None else {**row, "wrong": wrong}
+
+
+# What the image's own function that calls the unit has on the stack, and what cannot be told from less: image/main.cpp.
+CALLER, LEAST = 64, 128
+
+
+def beyond(bound, stack):
+    """What is wrong if the run took more stack than the unit states."""
+    return None if bound is None or stack <= max(bound + CALLER, LEAST) else f"{stack} bytes of stack, more than the unit's stack_bytes = {bound}"
 
 
 def cell(figure):

@@ -14,8 +14,14 @@
 // So four multiply-adds take three instructions and half of a load. m - d is right modulo 2^32 as long as the second sum has 24 bits, which 256 steps of
 // k do not exceed: it is taken out then. v overflows 16 bits if b is -128 and a negative; such weights are no operands of this kernel.
 //
-// Panels are [k / 2][2] words, the outputs 0 and 1, then 2 and 3; k is a multiple of 8. Weights of four channels of a depthwise convolution are
-// [tap][4] numbers of 16 bits, of the channels 0, 2, 1 and 3.
+// Panels are [k / 2][2] words, the outputs 0 and 1, then 2 and 3; k is a multiple of 8.
+//
+// A depthwise convolution takes two taps of four channels from two words, a and b. PKHBT and PKHTB join their lower and their upper halves, UXTB16 makes
+// pairs of one channel, and SMLAD multiplies them:
+//
+//   a0 a1 a2 a3   b0 b1 b2 b3      a0 a1 b0 b1   a2 a3 b2 b3      a0 b0   a1 b1   a2 b2   a3 b3
+//
+// Its weights are numbers of 16 bits, [pair of taps][channel][tap], and the last of an odd number of taps the channels 0, 2, 1 and 3.
 #pragma once
 #include <cstring>
 
@@ -95,21 +101,26 @@ struct PairedSums {
   }
 };
 
+// Blocks of instructions that take all registers of the core. Without optimisation one of them is the frame's.
+#if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
+#define ONNXC_DSP_BY_HAND
+#endif
+
 /// Eight steps of two columns. It has fourteen operands, all registers of the core: so it is written out, where the compiler would spill some.
 ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, const uint32_t*& w) {
-#if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
-#define ONNXC_TWO_STEPS                                                                         \
-  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                                           \
-  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                                                           \
-  "smlad %[am0], %[x0], %[w0], %[am0]\n\tsmlad %[bm0], %[x1], %[w0], %[bm0]\n\t"                \
-  "smlad %[am2], %[x0], %[w2], %[am2]\n\tsmlad %[bm2], %[x1], %[w2], %[bm2]\n\t"                \
-  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"                                              \
-  "smlad %[ad0], %[x0], %[w0], %[ad0]\n\tsmlad %[bd0], %[x1], %[w0], %[bd0]\n\t"                \
+#if defined(ONNXC_DSP_BY_HAND)
+#define ONNXC_TWO_STEPS                                                          \
+  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                            \
+  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                                            \
+  "smlad %[am0], %[x0], %[w0], %[am0]\n\tsmlad %[bm0], %[x1], %[w0], %[bm0]\n\t" \
+  "smlad %[am2], %[x0], %[w2], %[am2]\n\tsmlad %[bm2], %[x1], %[w2], %[bm2]\n\t" \
+  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"                               \
+  "smlad %[ad0], %[x0], %[w0], %[ad0]\n\tsmlad %[bd0], %[x1], %[w0], %[bd0]\n\t" \
   "smlad %[ad2], %[x0], %[w2], %[ad2]\n\tsmlad %[bd2], %[x1], %[w2], %[bd2]\n\t"
   uint32_t x0, x1, w0, w2;
   asm(ONNXC_TWO_STEPS ONNXC_TWO_STEPS ONNXC_TWO_STEPS ONNXC_TWO_STEPS
-      : [x] "+r"(x), [w] "+r"(w), [ad0] "+r"(a.d0), [ad2] "+r"(a.d2), [am0] "+r"(a.m0), [am2] "+r"(a.m2), [bd0] "+r"(b.d0), [bd2] "+r"(b.d2),
-        [bm0] "+r"(b.m0), [bm2] "+r"(b.m2), [x0] "=&r"(x0), [x1] "=&r"(x1), [w0] "=&r"(w0), [w2] "=&r"(w2)
+      : [x] "+r"(x), [w] "+r"(w), [ad0] "+r"(a.d0), [ad2] "+r"(a.d2), [am0] "+r"(a.m0), [am2] "+r"(a.m2), [bd0] "+r"(b.d0),
+        [bd2] "+r"(b.d2), [bm0] "+r"(b.m0), [bm2] "+r"(b.m2), [x0] "=&r"(x0), [x1] "=&r"(x1), [w0] "=&r"(w0), [w2] "=&r"(w2)
       :
       : "memory");
 #undef ONNXC_TWO_STEPS
@@ -120,6 +131,36 @@ ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, cons
   }
 #endif
 }
+
+/// Two taps of four channels. The compiler would keep some of its operands in memory.
+ONNXC_INLINE void add_taps(int32_t (&s)[4], const uint8_t* x, const std::ptrdiff_t*& tap, const uint32_t*& w) {
+#if defined(ONNXC_DSP_BY_HAND)
+  uint32_t a, b, lower, upper, pair;
+  asm("ldrd %[a], %[b], [%[tap]], #8\n\t"
+      "ldr %[a], [%[x], %[a]]\n\t"
+      "ldr %[b], [%[x], %[b]]\n\t"
+      "pkhbt %[lower], %[a], %[b], lsl #16\n\t"
+      "pkhtb %[upper], %[b], %[a], asr #16\n\t"
+      "ldrd %[a], %[b], [%[w]], #8\n\t"
+      "uxtb16 %[pair], %[lower]\n\tuxtb16 %[lower], %[lower], ror #8\n\t"
+      "smlad %[s0], %[pair], %[a], %[s0]\n\tsmlad %[s1], %[lower], %[b], %[s1]\n\t"
+      "ldrd %[a], %[b], [%[w]], #8\n\t"
+      "uxtb16 %[pair], %[upper]\n\tuxtb16 %[upper], %[upper], ror #8\n\t"
+      "smlad %[s2], %[pair], %[a], %[s2]\n\tsmlad %[s3], %[upper], %[b], %[s3]"
+      : [tap] "+r"(tap), [w] "+r"(w), [s0] "+r"(s[0]), [s1] "+r"(s[1]), [s2] "+r"(s[2]), [s3] "+r"(s[3]), [a] "=&r"(a), [b] "=&r"(b),
+        [lower] "=&r"(lower), [upper] "=&r"(upper), [pair] "=&r"(pair)
+      : [x] "r"(x)
+      : "memory");
+#else
+  const uint32_t a = load_word(x + tap[0]), b = load_word(x + tap[1]), lower = (a & 0xffffu) | b << 16, upper = (b & 0xffff0000u) | a >> 16;
+  s[0] = smlad(uxtb16(lower), w[0], s[0]);
+  s[1] = smlad(uxtb16_odd(lower), w[1], s[1]);
+  s[2] = smlad(uxtb16(upper), w[2], s[2]);
+  s[3] = smlad(uxtb16_odd(upper), w[3], s[3]);
+  tap += 2, w += 4;
+#endif
+}
+#undef ONNXC_DSP_BY_HAND
 
 }  // namespace dsp
 
@@ -167,7 +208,8 @@ struct DspColumns {
   }
 
   /// Four bytes of x are taken apart for each panel: a column would take scratch memory.
-  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, const int32_t* start, int32_t (&sums)[4]) {
+  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, const int32_t* start,
+                                                     int32_t (&sums)[4]) {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
     dsp::PairedSums a{start[0], start[2], 0, 0};
     sums[1] = start[1], sums[3] = start[3];
@@ -179,7 +221,9 @@ struct DspColumns {
     do {
       const uint8_t* const end = x + (n < kSteps ? n : kSteps);
       a.begin();
-      for (; end - x >= 8; x += 8) four(dsp::load_word(x)), four(dsp::load_word(x + 4));
+      for (const uint8_t* const whole = x + (end - x) / 16 * 16; x != whole; x += 16) {
+        ONNXC_UNROLL for (int i = 0; i < 4; ++i) four(dsp::load_word(x + 4 * i));
+      }
       while (x != end) {
         uint32_t last = 0;
         const std::ptrdiff_t left = end - x < 4 ? end - x : 4;
@@ -194,24 +238,31 @@ struct DspColumns {
   }
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
-  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* weights, const int32_t* start,
-                                             int32_t channels, int32_t* sums) {
+  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* weights,
+                                             const int32_t* start, int32_t channels, int32_t* sums) {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
     for (; channels >= 4; channels -= 4, x += 4, start += 4, sums += 4) {
-      int32_t s0 = start[0], s1 = start[1], s2 = start[2], s3 = start[3];
-      for (const std::ptrdiff_t *tap = offset, *const end = offset + count; tap != end; ++tap, w += 2) {
-        const uint32_t four = dsp::load_word(x + *tap), even = dsp::uxtb16(four), odd = dsp::uxtb16_odd(four), w02 = w[0], w13 = w[1];
-        s0 = dsp::smlabb(even, w02, s0);
-        s2 = dsp::smlatt(even, w02, s2);
-        s1 = dsp::smlabb(odd, w13, s1);
-        s3 = dsp::smlatt(odd, w13, s3);
+      int32_t s[4] = {start[0], start[1], start[2], start[3]};
+      const std::ptrdiff_t *tap = offset, *const end = offset + (count & ~1);
+      for (; end - tap >= 4;) dsp::add_taps(s, x, tap, w), dsp::add_taps(s, x, tap, w);
+      if (tap != end) dsp::add_taps(s, x, tap, w);
+      if (count % 2 != 0) {
+        const uint32_t last = dsp::load_word(x + *tap), even = dsp::uxtb16(last), odd = dsp::uxtb16_odd(last);
+        s[0] = dsp::smlabb(even, w[0], s[0]);
+        s[2] = dsp::smlatt(even, w[0], s[2]);
+        s[1] = dsp::smlabb(odd, w[1], s[1]);
+        s[3] = dsp::smlatt(odd, w[1], s[3]);
+        w += 2;
       }
-      sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
+      __builtin_memcpy(sums, s, sizeof s);
     }
-    const auto* const last = reinterpret_cast<const int16_t*>(w);
+    const auto* const rest = reinterpret_cast<const int16_t*>(w);
     for (int32_t c = 0; c < channels; ++c) {
       int32_t sum = start[c];
-      for (int32_t tap = 0; tap < count; ++tap) sum += x[offset[tap] + c] * last[4 * tap + (c >> 1) + 2 * (c & 1)];
+      for (int32_t tap = 0; tap < count; ++tap) {
+        const bool is_last = tap == count - 1 && count % 2 != 0;
+        sum += x[offset[tap] + c] * rest[4 * tap + (is_last ? (c >> 1) + 2 * (c & 1) : 2 * c - 3 * (tap % 2))];
+      }
       sums[c] = sum;
     }
   }

@@ -29,7 +29,8 @@ struct HeliumColumns {
     else std::memset(column + at, from[0], static_cast<std::size_t>(n));
   }
 
-  static ONNXC_INLINE void multiply(const uint8_t* const (&columns)[1], const int8_t* w, int32_t k, const int32_t* start, int32_t (&sums)[1][4]) {
+  static ONNXC_INLINE void multiply(const uint8_t* const (&columns)[1], const int8_t* w, int32_t k, const int32_t* start,
+                                    int32_t (&sums)[1][4]) {
     const uint8_t* x = columns[0];
 #if defined(__ARM_FEATURE_MVE)
     int32_t s0 = start[0], s1 = start[1], s2 = start[2], s3 = start[3];
@@ -61,11 +62,12 @@ struct HeliumColumns {
   static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
-  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w, const int32_t* start,
-                                             int32_t channels, int32_t* sums) {
+  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w,
+                                             const int32_t* start, int32_t channels, int32_t* sums) {
 #if defined(__ARM_FEATURE_MVE)
     const auto vectors = [&]<int kVectors>() ONNXC_INLINE_LAMBDA {
-      for (; channels >= 8 * kVectors; channels -= 8 * kVectors, x += 8 * kVectors, w += 8 * kVectors * count, start += 8 * kVectors, sums += 8 * kVectors) {
+      for (; channels >= 8 * kVectors;
+           channels -= 8 * kVectors, x += 8 * kVectors, w += 8 * kVectors * count, start += 8 * kVectors, sums += 8 * kVectors) {
         int32x4x2_t s[kVectors];  // of even channels, of odd ones
         ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) s[v] = vld2q_s32(start + 8 * v);
         const int8_t* weights = w;

@@ -28,12 +28,18 @@ View input_pixels(KernelQuery& l, const ConvCall& c) {
   return x;
 }
 
-/// As pixels_of_result, where one pixel is an image of either layout.
+/// Whether the result is one pixel, whose layouts are the same.
+bool is_pixel(const ConvCall& c) { return c.oh == Dim(1) && c.ow == Dim(1); }
+
 View output_pixels(KernelQuery& l, const ConvCall& c) {
-  if (!(c.oh == Dim(1) && c.ow == Dim(1)) || l.out_layout(0).channels_last) return pixels_of_result(l, c);
+  if (!is_pixel(c) || l.out_layout(0).channels_last) return pixels_of_result(l, c);
   View y = l.out(0);
   y.layout = {true, c.cout};
   return y;
+}
+void finish_pixels(KernelQuery& l, StepBuilder& step, const ConvCall& c, const View& y) {
+  finish_conv(l, step, c, y);
+  if (!is_pixel(c)) copy_result(l, y);
 }
 
 void add_start(KernelQuery& l, NamedArgs& params, const std::vector<int32_t>& start) {
@@ -57,23 +63,22 @@ void build_conv(KernelQuery& l, const ConvCall& c) {
   add_start(l, params, pack::column_start(start_of(l), byte_weights(l), shape));
   if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
   step.params(std::move(params));
-  finish_conv(l, step, c, y);
-  copy_result(l, y);
+  finish_pixels(l, step, c, y);
 }
 
 void build_depthwise(KernelQuery& l, const ConvCall& c, const ColumnKernels& kernels) {
   const View x = input_pixels(l, c), y = output_pixels(l, c);
   StepBuilder step = l.call(kernels.depthwise);
   step.pointer(x);
-  step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::depthwise_columns(byte_weights(l), kernels.form, c.cin, c.kh * c.kw)));
-  step.pointer(y).pointer(l.thread_workspace(
-      "taps", ElementType::U8, contract::depthwise_columns_scratch(c.kh * c.kw, c.cin, l.target().pointer_bits / 8)));
+  step.pointer(
+      l.weights(conv_weights_name(l), ElementType::I8, pack::depthwise_columns(byte_weights(l), kernels.form, c.cin, c.kh * c.kw)));
+  step.pointer(y).pointer(
+      l.thread_workspace("taps", ElementType::U8, contract::depthwise_columns_scratch(c.kh * c.kw, c.cin, l.target().pointer_bits / 8)));
   NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
   add_start(l, params, pack::depthwise_start(start_of(l), kernels.form, c.cin));
   if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
   step.params(std::move(params));
-  finish_conv(l, step, c, y);
-  copy_result(l, y);
+  finish_pixels(l, step, c, y);
 }
 
 bool is_for_columns(KernelQuery& l) { return column_kernels(l.target()) != nullptr && (!l.has(2) || l.constant(2) != nullptr); }
@@ -109,7 +114,7 @@ bool consider_column_product(KernelQuery& l, Dim rows) {
     const contract::WindowRuns runs = contract::window_runs(1, 1, k, true);
     if (kernels.form.bytes == 1 || rows == Dim(1)) step.null();
     else step.pointer(l.thread_workspace("columns", ElementType::U8, contract::column_scratch(kernels.form, runs)));
-    NamedArgs params{{"w", dim_arg(rows)},  {"cin", dim_arg(k)},     {"ow", dim_arg(rows)},
+    NamedArgs params{{"w", dim_arg(rows)}, {"cin", dim_arg(k)},     {"ow", dim_arg(rows)},
                      {"cout", dim_arg(n)}, {"x_pixel", dim_arg(k)}, {"y_pixel", dim_arg(n)}};
     add_start(l, params, pack::column_start(start_of(l), weights, shape));
     step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * (k * n)).emit();

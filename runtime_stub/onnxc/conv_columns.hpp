@@ -38,7 +38,7 @@ class ColumnProducts {
  public:
   static constexpr auto kPixels = static_cast<int32_t>(Columns::kForm.pixels), kOutputs = static_cast<int32_t>(contract::kColumnOutputs);
 
-  ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int32_t first)
+  __attribute__((noinline)) ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int32_t first)
       : p_(p),
         window_(p),
         point_(first, p.oh, p.ow),

@@ -58,7 +58,6 @@ struct HeliumColumns {
     }
 #endif
   }
-  static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w, const int32_t* start,

@@ -10,7 +10,7 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   // The size of the sums that each slice reads and writes once.
   constexpr int64_t kSumsBytes = 64 << 10;
   const int64_t line = 4 * int64_t{tile.nr}, rows = product.m.is_constant() ? product.m.value() : product.m.max_value();
-  if (rows <= tile.rows || tile.pairs || !is_deep(target, product.k, tile.nr)) return {};
+  if (target.bare || rows <= tile.rows || tile.pairs || !is_deep(target, product.k, tile.nr)) return {};
   const int64_t most = std::max<int64_t>(64, target.l1_bytes / line), runs = (run + most - 1) / most;
   Slicing slicing;
   slicing.steps = run > most ? (run + runs - 1) / runs : most / run * run;

@@ -86,7 +86,7 @@ struct PixelTile {
   /// The tile that begins at `point`, from which on `left` pixels are left.
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPoint point, int64_t left) {
     even = point.x + MR <= g.gw && MR <= left;
-    const auto row_of = [&](const GridPoint& at) {
+    const auto row_of = [&](const GridPoint& at) ONNXC_INLINE_LAMBDA {
       return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
     };
     y[0] = point.y * g.step_y;
@@ -154,8 +154,8 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
                ahead);
       ahead.advance(run);
     } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows, kZeros)) {
-      for (int64_t c = 0; c < run; c += 1024) {  // kZeros has zeros for so many channels
-        const int64_t some = run - c < 1024 ? run - c : 1024;
+      for (int64_t c = 0; c < run; c += kZeroFloats) {  // kZeros has zeros for so many channels
+        const int64_t some = run - c < kZeroFloats ? run - c : kZeroFloats;
         tile.add(rows, some, wt + c * NR, ahead);
         ahead.advance(some);
         if (c + some < run) {
@@ -181,7 +181,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
                              float* sums, int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales,
                              const ConvParams& p, const PixelGrid& g, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2,
-                kMostRest = MR > 3 ? kHalf : 0;  // pixels that are left for a half tile
+                kMostRest = MR > 3 && !ONNXC_MICRO ? kHalf : 0;  // pixels that are left for a half tile
   const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin,
                 depth = kPairs ? steps : p.slices.depth(steps);
   Prefetcher ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
@@ -195,14 +195,15 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         Tile<R, NV, kPairs> tile;
         const PixelTile<R> pixels(p, g, in, point, last - pixel);
         point.advance(R);
-        const auto at = [&](int64_t i) { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
+        const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
         if (kPairs || from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
         else if constexpr (!kPairs) tile.load(at);
         add_taps(tile, pixels, from, to, wp, cin, p, g, ahead);
         if (!kPairs && to < steps) tile.store(at, last - pixel);
         else
           tile.finish(
-              out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
+              out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR,
+              [&](int64_t i) ONNXC_INLINE_LAMBDA { return pixels.out[i]; }, epi);
       };
       const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {

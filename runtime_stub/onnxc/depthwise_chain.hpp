@@ -101,7 +101,7 @@ ONNXC_NOCLONE void expand_panel(const float* x, int64_t x_pixel, int64_t k, int6
     ONNXC_UNROLL for (int j = 0; j < NV; ++j, to += plane) {
       to = opaque(to);
       ONNXC_UNROLL for (int r = 0; r < R; ++r) {
-        if (R == MR || i + r < rows) finish_vector(epi, tile.acc[r][j], i + r, j * Vec::width, to + r * Vec::width);
+        if ((R == MR && !ONNXC_MICRO) || i + r < rows) finish_vector(epi, tile.acc[r][j], i + r, j * Vec::width, to + r * Vec::width);
       }
     }
   });

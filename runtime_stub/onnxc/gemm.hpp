@@ -51,11 +51,15 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
       ahead.move(address_of(bp + to * NR), to - from, NR * int64_t{sizeof(T)} * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
-        const auto at = [&](int64_t r) { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
-        if constexpr (kPairs) tile.start(bias);
-        else if (from == 0) tile.start(bias);
-        else tile.load(at);
-        tile.add(rows_of_a, to - from, bp + from * NR, ahead);
+        const auto at = [&](int64_t r) ONNXC_INLINE_LAMBDA { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
+        if constexpr (tile.kInMemory) {
+          if (from == 0) tile.multiply(bias, rows_of_a, to - from, bp + from * NR, ahead);
+        }
+        if (!tile.kInMemory || from > 0) {
+          if (kPairs || from == 0) tile.start(bias);
+          else if constexpr (!kPairs) tile.load(at);
+          tile.add(rows_of_a, to - from, bp + from * NR, ahead);
+        }
         ahead.advance(to - from);
         if (!kPairs && to < p.k) tile.store(at, rows - i);
         else tile.finish(c, p.ldc, col, rows - i, p.n - col, Consecutive{row + i}, epi);

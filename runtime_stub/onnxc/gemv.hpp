@@ -27,6 +27,10 @@ void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi e
       ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[u][j] = Vec::all(0.0f);
     }
     int64_t step = 0;
+    if constexpr (detail::kFloatTiles && NV == 8 && std::is_same_v<T, float>) {
+      if (p.k > 0) detail::multiply_1x8(reinterpret_cast<float(&)[8]>(acc), x, w, static_cast<int>(p.k));
+      step = p.k;
+    }
     for (; step + kChains <= p.k; step += kChains, w += kChains * NR) {
       if (streams) {
         const std::uintptr_t ahead =
@@ -48,7 +52,7 @@ void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi e
       ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[0][j] = acc[0][j] + acc[u][j];
       tile.acc[0][j] = acc[0][j];
     }
-    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) { return int64_t{0}; }, epi);
+    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) ONNXC_INLINE_LAMBDA { return int64_t{0}; }, epi);
   }
 }
 

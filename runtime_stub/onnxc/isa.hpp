@@ -22,14 +22,6 @@
 #define ONNXC_ANYWHERE
 #endif
 
-// A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
-// that would spend much of a short row on decisions.
-#if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
-#define ONNXC_SPECIALISED
-#else
-#define ONNXC_SPECIALISED __attribute__((noinline, flatten))
-#endif
-
 // A large kernel that gains nothing from the constants of its calls. g++ would clone it for each call or, where all
 // calls agree in some arguments, propagate these, which changes its register allocation: it may then keep an
 // accumulator on the stack.
@@ -52,6 +44,31 @@
 #define ONNXC_VECTOR_FLOATS 1  // cores without vectors of floats: 2 of ARM's bits is Helium's floats
 #else
 #define ONNXC_VECTOR_FLOATS 4
+#endif
+
+// ONNXC_MICRO: a core of a microcontroller, or what runs as if on one. Code and stacks are to be small, and no cache is there to
+// prefetch into. ONNXC_SOFT_DOUBLES: doubles are computed by a library.
+#if ONNXC_VECTOR_FLOATS == 1 || defined(__ARM_FEATURE_MVE)
+#define ONNXC_MICRO 1
+#else
+#define ONNXC_MICRO 0
+#endif
+// ONNXC_LEAST_CODE: nothing is unrolled that the compiler would not unroll.
+#if defined(__OPTIMIZE_SIZE__)
+#define ONNXC_LEAST_CODE 1
+#else
+#define ONNXC_LEAST_CODE 0
+#endif
+#if (defined(__arm__) && !(__ARM_FP & 8)) || (defined(__riscv) && !(__riscv_flen >= 64))
+#define ONNXC_SOFT_DOUBLES 1
+#endif
+
+// A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
+// that would spend much of a short row on decisions.
+#if ONNXC_MICRO || defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
+#define ONNXC_SPECIALISED
+#else
+#define ONNXC_SPECIALISED __attribute__((noinline, flatten))
 #endif
 
 // The number of registers that hold a vector; with vectors of one float, of those that hold a float. ONNXC_OUTLINE: a part

@@ -89,7 +89,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
     Tile<R, NV> tile;
     tile.start(kZeros);
     tile.add(rows_of_a, p.k, b, ahead, b_row);
-    tile.finish(c, p.ldc, col, R == MR ? MR : p.m - i, p.n - col, Consecutive{row + i}, epi);
+    tile.finish(c, p.ldc, col, R == MR && !ONNXC_MICRO ? MR : p.m - i, p.n - col, Consecutive{row + i}, epi);
   });
 }
 

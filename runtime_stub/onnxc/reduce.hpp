@@ -74,13 +74,37 @@ constexpr int64_t kSumBlock = 512;
 
 namespace detail {
 
-/// Combines lanes [0, n) of v into `total` one by one.
+/// What is combined of the blocks of a row: in double, or where the machine has none, in float with the errors of its sums beside it.
+#if defined(ONNXC_SOFT_DOUBLES)
 template <class Op>
-ONNXC_INLINE double combine_lanes(double total, Vec v, int64_t n) {
+struct Total {
+  float value = Op::start, error = 0;
+  ONNXC_INLINE void take(float x) {
+    const float before = value;
+    value = Op::combine(value, x);
+    // The exact error of a sum, after D. E. Knuth, The Art of Computer Programming, 4.2.2.
+    if constexpr (std::is_same_v<Op, Sum>) {
+      const float of_x = value - before, of_before = value - of_x;
+      error += (before - of_before) + (x - of_x);
+    }
+  }
+  ONNXC_INLINE operator float() const { return error == error ? value + error : value; }  // no number if an infinity is among the values
+};
+#else
+template <class Op>
+struct Total {
+  double value = static_cast<double>(Op::start);
+  ONNXC_INLINE void take(float x) { value = Op::combine(value, static_cast<double>(x)); }
+  ONNXC_INLINE operator float() const { return static_cast<float>(value); }
+};
+#endif
+
+/// Combines lanes [0, n) of v one by one.
+template <class Op>
+ONNXC_INLINE void combine_lanes(Total<Op>& total, Vec v, int64_t n) {
   float lanes[Vec::width];
   v.store(lanes);
-  for (int64_t i = 0; i < n; ++i) total = Op::combine(total, static_cast<double>(lanes[i]));
-  return total;
+  for (int64_t i = 0; i < n; ++i) total.take(lanes[i]);
 }
 
 /// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r).
@@ -88,7 +112,7 @@ template <class Op, class Value>
 ONNXC_INLINE float reduce_row(int64_t r, Value value) {
   constexpr int kChains = 4;
   constexpr int64_t kBlock = int64_t{32} * kChains * Vec::width;
-  double total = static_cast<double>(Op::start);
+  Total<Op> total;
   int64_t i = 0;
   while (i + Vec::width <= r) {
     const int64_t end = r - i < kBlock ? r : i + kBlock;
@@ -99,9 +123,10 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
     }
     for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
     acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
-    total = Op::combine(total, static_cast<double>(across(acc[0], [](Vec a, Vec b) { return Op::combine(a, b); })));
+    total.take(across(acc[0], [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return Op::combine(a, b); }));
   }
-  return static_cast<float>(i < r ? combine_lanes<Op>(total, value(i, r - i), r - i) : total);
+  if (i < r) combine_lanes(total, value(i, r - i), r - i);
+  return total;
 }
 
 }  // namespace detail
@@ -154,17 +179,18 @@ void reduce_middle(Share share, const float* x, float* y, ReduceParams p, Epi ep
     float* const out = y + o * p.y_outer;
     if (j + kStrip <= end) {
       Vec total[kWide];
-      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) { return Vec::load(q); }, total);
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q); }, total);
       ONNXC_UNROLL for (int u = 0; u < kWide; ++u) finish_vector(epi, total[u], o, j + u * Vec::width, out + j + u * Vec::width);
       continue;
     }
     Vec total[1];
     for (; j + Vec::width <= end; j += Vec::width) {
-      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) { return Vec::load(q); }, total);
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q); }, total);
       finish_vector(epi, total[0], o, j, out + j);
     }
     if (const int64_t n = end - j; n > 0) {
-      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [n](const float* q) { return Vec::load(q, n); }, total);
+      detail::reduce_strip<Op, Prologue>(
+          column + j, p.r, p.x_row, [n](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q, n); }, total);
       finish_vector(epi, total[0], o, j, out + j, n);
     }
   }

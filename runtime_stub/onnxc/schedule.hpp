@@ -88,10 +88,10 @@ ONNXC_INLINE void for_each_slice(int64_t k, int64_t depth, const Visit& visit) {
 }
 
 /// visit.operator()<R>(i) for register tiles of rows [i, i + R): tiles of MR rows in the given order, then one or two of
-/// half as many, the last of which may have surplus rows.
-template <int MR, class Visit>
+/// half as many, the last of which may have surplus rows. Without halves: one more of MR rows.
+template <int MR, bool kHalves = true, class Visit>
 ONNXC_INLINE void for_each_tile(int64_t rows, TileOrder order, const Visit& visit) {
-  constexpr int kHalf = (MR + 1) / 2;
+  constexpr int kHalf = kHalves ? (MR + 1) / 2 : MR;
   const int64_t tiles = rows / MR;
   for (int64_t t = 0; t < tiles; ++t) visit.template operator()<MR>(order(t, tiles) * MR);
   for (int64_t i = tiles * MR; i < rows; i += kHalf) visit.template operator()<kHalf>(i);

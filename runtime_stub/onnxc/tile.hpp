@@ -19,6 +19,8 @@
 // MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
+#include "float_tiles.hpp"
+#include "prefetcher.hpp"
 #include "schedule.hpp"
 #include "vec_halves.hpp"
 #include "vfn.hpp"
@@ -29,7 +31,7 @@ namespace onnxc::inline ONNXC_ISA {
 /// result.
 template <class Epi>
 ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
-  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_INLINE_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col));
     else return Vec::all(*operand.at(row, col));
   });
@@ -38,7 +40,7 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
 }
 template <class Epi>
 ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t n) {
-  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_INLINE_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col), n);
     else return Vec::all(*operand.at(row, col));
   });
@@ -54,61 +56,15 @@ ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col
 /// The same for n floats at `acc`, any n.
 template <class Epi>
 ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, int64_t row, int64_t col, float* c, int64_t n) {
-  int64_t j = 0;
-  for (; j + Vec::width <= n; j += Vec::width) finish_vector(epi, Vec::load(acc + j), row, col + j, c + j);
-  if (j < n) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
+  const auto count = static_cast<std::ptrdiff_t>(n);
+  std::ptrdiff_t j = 0;
+  for (; j + Vec::width <= count; j += Vec::width) finish_vector(epi, Vec::load(acc + j), row, col + j, c + j);
+  if (j < count) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
 }
 
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
-alignas(64) inline constexpr float kZeros[1024] = {};
-
-/// Prefetches constants ahead of those in use, at most a cache line for each step of k. Constants lie in the order of
-/// use, those of the next step behind those of this one. Nothing is prefetched from beyond the last of them: a prefetch
-/// of memory that is not mapped waits for a walk of the page tables each time.
-class Prefetcher {
- public:
-  static constexpr std::uintptr_t kFarthest = 128 << 10;  // bytes: fits a part of any L2
-  std::uintptr_t at = 0, stride = 0;                      // the next address, and bytes for each step of k
-
-  /// Prefetches nothing but what is in use anyway.
-  ONNXC_INLINE explicit Prefetcher(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
-  /// For constants that end at `own_end`, or at `end` where that is not null. reach: how far ahead of those in use, in bytes.
-  ONNXC_INLINE Prefetcher(const void* own_end, const void* end, std::uintptr_t reach = kFarthest)
-      : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)), reach_(reach) {}
-
-  /// The constants from `used_until` on come next; tiles of `steps` steps each prefetch them. `bytes`: how many of them
-  /// each step of k must prefetch so that all arrive in time. The pace is just above that, because loads from L2 wait
-  /// behind the loads from memory.
-  ONNXC_INLINE void move(const void* used_until, int64_t steps, int64_t bytes) {
-    const auto from = reinterpret_cast<std::uintptr_t>(used_until);
-    if (next_ < from || next_ >= from + reach_) next_ = from;
-    farthest_ = from + reach_ < end_ ? from + reach_ : end_;
-    in_use_ = from - 64;
-    pace_ = bytes < 28 ? 32 : bytes < 60 ? static_cast<std::uintptr_t>(bytes) + 4 : 64;
-    aim(steps);
-  }
-  /// A tile of `steps` steps is done, and one as long comes next.
-  ONNXC_INLINE void advance(int64_t steps) {
-    next_ += static_cast<std::uintptr_t>(steps) * stride;
-    aim(steps);
-  }
-
-  /// Prefetches for the step of k that comes `later` steps from now.
-  ONNXC_INLINE void fetch(int64_t later = 0) const {
-    __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride), 0, 2);
-  }
-  /// `steps` steps are done.
-  ONNXC_INLINE void pass(int64_t steps = 1) { at += static_cast<std::uintptr_t>(steps) * stride; }
-
- private:
-  ONNXC_INLINE void aim(int64_t steps) {
-    const bool wanted = next_ + static_cast<std::uintptr_t>(steps) * pace_ <= farthest_;
-    at = wanted ? next_ : in_use_;
-    stride = wanted ? pace_ : 0;
-  }
-
-  std::uintptr_t next_ = 0, farthest_ = 0, end_ = 0, in_use_ = 0, pace_ = 0, reach_ = kFarthest;
-};
+inline constexpr int64_t kZeroFloats = ONNXC_MICRO ? 64 : 1024;
+alignas(ONNXC_MICRO ? 16 : 64) inline constexpr float kZeros[kZeroFloats] = {};
 
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
@@ -124,15 +80,18 @@ struct Consecutive {
 
 namespace detail {
 
-/// product.operator()<R>(rows of a, i) for each register tile; surplus rows of the last tile repeat the last row.
+/// product.operator()<R>(rows of a, i) for each register tile; surplus rows of the last tile repeat the last row. On small cores all
+/// tiles are whole and their rows anywhere, so that the code has one loop.
 template <int MR, class Product>
 ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
-  for_each_tile<MR>(rows, order, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
-    if constexpr (R == MR) {
+  for_each_tile<MR, !ONNXC_MICRO>(rows, order, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
+    if constexpr (R == MR && !ONNXC_MICRO) {
       product.template operator()<R>(EvenRows{a + i * lda, lda}, i);
     } else {
       const float* anywhere[R];
-      for (int64_t r = 0; r < R; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * lda;
+      const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(lda);
+      const float *row = a + i * pitch, *const last = a + (rows - 1) * pitch;
+      for (int r = 0; r < R; ++r, row += pitch) anywhere[r] = i + r < rows ? row : last;
       product.template operator()<R>(static_cast<const float* const*>(anywhere), i);
     }
   });
@@ -145,6 +104,7 @@ struct Tile {
   static constexpr int kLast = kPairs ? Vec::width / 2 : Vec::width,
                        NR = (NV - 1) * Vec::width + kLast;  // columns of the last vector, and of all
   static_assert(!kPairs || Vec::width >= 2);
+  static constexpr bool kInMemory = detail::kFloatTiles && MR == 4 && NV == 4;  // sums are passed in memory, see float_tiles.hpp
   Vec acc[MR][NV];
 
   /// bias: NR values; kZeros where there is none.
@@ -184,44 +144,62 @@ struct Tile {
     }
   }
 
+  /// start(bias) and add(rows, k, b, ahead).
+  template <class Row, class Fetch>
+  ONNXC_INLINE void multiply(const float* bias, const float* const* rows, int64_t k, Row b, Fetch ahead) {
+    if constexpr (kInMemory && std::is_same_v<Row, const float*>) {
+      if (k > 0) return detail::multiply_4x4(sums(), bias, 0, rows, b, static_cast<int>(k));
+    }
+    start(bias);
+    add(rows, k, b, ahead);
+  }
+
   /// acc[i][:] += rows[i][0..k) times b. `stride`: elements from one row of b to the next, where b is not a panel.
   template <class Row, class Fetch>
   ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
+    if constexpr (kInMemory && std::is_same_v<Row, const float*>) {
+      if (stride == NR && k > 0) return detail::multiply_4x4(sums(), *sums(), NR, rows, b, static_cast<int>(k));
+    }
     int64_t step = 0;
     if constexpr (kPairs) {
       for (; step < k; step += 2, b += 2 * NR) {
         if (MR > 6) rows = opaque(rows);
-        multiply_pairs(b, ahead, [&](int i) { return rows[i] + step; });
+        multiply_pairs(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i] + step; });
       }
     } else {
       if constexpr (kByLanes) {
         for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
           if (MR > 6) rows = opaque(rows);  // so many pointers do not fit into registers: reading them is better than spilling
-          multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
+          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i] + step; });
         }
       }
       for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
            --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
         if (MR > 6) rows = opaque(rows);
-        multiply(b, ahead, [&](int i) { return rows[i][step]; });
+        multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i][step]; });
       }
     }
   }
   template <class Row, class Fetch>
   ONNXC_INLINE void add(EvenRows rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
+    if constexpr (kInMemory) {
+      const float* anywhere[MR];
+      for (int i = 0; i < MR; ++i) anywhere[i] = rows.first + i * rows.pitch;
+      return add(static_cast<const float* const*>(anywhere), k, b, ahead, stride);
+    }
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kPairs) {
       for (int64_t left = k; left > 0; left -= 2, b += 2 * NR) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        multiply_pairs(b, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
+        multiply_pairs(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += 2;
       }
     } else {
       if constexpr (kByLanes) {
         for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
           ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-          multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
+          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
           ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
         }
       }
@@ -231,13 +209,13 @@ struct Tile {
         for (; left >= kSteps; left -= kSteps) {
           ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
           ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass())
-              multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
+              multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3][i % 3 * rows.pitch + s]; });
           ONNXC_UNROLL for (const float*& row : third) row += kSteps;
         }
       }
       for (; left > 0; --left, b += stride, ahead.pass()) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
+        multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3][i % 3 * rows.pitch]; });
         ONNXC_UNROLL for (const float*& row : third)++ row;
       }
     }
@@ -259,6 +237,19 @@ struct Tile {
     }
     if constexpr (kPairs) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][NV - 1] = sum_pairs(acc[i][NV - 1]);
+    }
+    if constexpr (kInMemory) {
+      const int rows = m < MR ? static_cast<int>(m) : MR, columns = n < NR ? static_cast<int>(n) : NR;
+      for (int i = 0; i < rows; ++i) {
+        const int64_t row = row_of(i);
+        float* const to = c + row * ldc + col;
+        if (columns == NR && !ONNXC_LEAST_CODE) {
+          ONNXC_UNROLL for (int j = 0; j < NV; ++j) finish_vector(epi, acc[i][j], row, col + j, to + j);
+        } else {
+          for (int j = 0; j < columns; ++j) finish_vector(epi, acc[i][j], row, col + j, to + j);
+        }
+      }
+      return;
     }
     if (m >= MR && n >= NR) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
@@ -287,6 +278,8 @@ struct Tile {
   }
 
  private:
+  ONNXC_INLINE float (*sums())[4] { return reinterpret_cast<float(*)[4]>(acc); }
+
   static constexpr bool kByLanes = kHasLaneFma && Vec::width == 4;
 
   /// Four steps of k; the four values of row i lie at a(i).

@@ -102,7 +102,7 @@ ONNXC_INLINE Vec scale(Vec x, Vec n) {
 ONNXC_INLINE Vec quotient(Vec a, Vec b) { return a / b; }
 #endif
 ONNXC_INLINE float sum(Vec x) {
-  return detail::across(x, [](Vec a, Vec b) { return a + b; });
+  return detail::across(x, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; });
 }
 
 /// A constant of an expression. It converts to a vector, and stays recognisable as one value where that is cheaper (see

@@ -5,7 +5,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__s390x__)
 constexpr bool kHasFma = true;
 #else
 constexpr bool kHasFma = false;
@@ -80,22 +80,21 @@ ONNXC_INLINE Vec select(Mask mask, Vec a, Vec b) {
 ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a > b, a, b); }
 ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a < b, a, b); }
 
-ONNXC_INLINE void pin(Vec& x) {
 #if defined(__x86_64__)
-  asm("" : "+x"(x.lanes));
-#elif defined(__aarch64__)
-  asm("" : "+w"(x.lanes));
+ONNXC_INLINE void pin(Vec& x) { asm("" : "+x"(x.lanes)); }
+ONNXC_INLINE void hold(Vec x) { asm("" : : "x"(x.lanes)); }
+#elif defined(__aarch64__) || defined(__ARM_FEATURE_MVE)
+ONNXC_INLINE void pin(Vec& x) { asm("" : "+w"(x.lanes)); }
+ONNXC_INLINE void hold(Vec x) { asm("" : : "w"(x.lanes)); }
 #else
+/// Loads are instructions of their own, and cannot be folded. What is left is to keep -ffast-math from cancelling operations.
+ONNXC_INLINE void pin([[maybe_unused]] Vec& x) {
+#if defined(__FAST_MATH__)
   asm("" : "+m"(x.lanes));
 #endif
 }
-ONNXC_INLINE void hold([[maybe_unused]] Vec x) {
-#if defined(__x86_64__)
-  asm("" : : "x"(x.lanes));
-#elif defined(__aarch64__)
-  asm("" : : "w"(x.lanes));
+ONNXC_INLINE void hold(Vec) {}
 #endif
-}
 
 namespace detail {
 template <class F>
@@ -106,16 +105,40 @@ ONNXC_INLINE Vec lane_by_lane(F&& f) {
 }
 }  // namespace detail
 
+// Where compilers have no name for the instruction on a whole vector, lanes go one by one, and it is for the compiler to join them: a
+// product and a sum of vectors would be rounded once or twice, as its options have it.
+#if defined(__ARM_FEATURE_MVE)
 ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
-  if constexpr (kHasFma) return detail::lane_by_lane([&](int i) { return __builtin_fmaf(a.lanes[i], b.lanes[i], c.lanes[i]); });
+  asm("vfma.f32 %q0, %q1, %q2" : "+w"(c.lanes) : "w"(a.lanes), "w"(b.lanes));
+  return c;
+}
+ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
+  asm("vfms.f32 %q0, %q1, %q2" : "+w"(c.lanes) : "w"(a.lanes), "w"(b.lanes));
+  return c;
+}
+#elif defined(__clang__) && __has_builtin(__builtin_elementwise_fma)
+ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
+  if constexpr (kHasFma) return {__builtin_elementwise_fma(a.lanes, b.lanes, c.lanes)};
   else return a * b + c;
 }
 ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
-  if constexpr (kHasFma) return detail::lane_by_lane([&](int i) { return __builtin_fmaf(-a.lanes[i], b.lanes[i], c.lanes[i]); });
+  if constexpr (kHasFma) return {__builtin_elementwise_fma(-a.lanes, b.lanes, c.lanes)};
   else return c - a * b;
 }
+#else
+ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
+  if constexpr (kHasFma)
+    return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_fmaf(a.lanes[i], b.lanes[i], c.lanes[i]); });
+  else return a * b + c;
+}
+ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
+  if constexpr (kHasFma)
+    return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_fmaf(-a.lanes[i], b.lanes[i], c.lanes[i]); });
+  else return c - a * b;
+}
+#endif
 ONNXC_INLINE Vec sqrt(Vec x) {
-  return detail::lane_by_lane([&](int i) { return __builtin_sqrtf(x.lanes[i]); });
+  return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_sqrtf(x.lanes[i]); });
 }
 /// |x| < 2^23: adding and subtracting 2^23 leaves the nearest whole number; larger floats are whole. The sign survives
 /// for -0.

@@ -95,8 +95,8 @@ std::string all_bytes(const Blobs& b) {
   return bytes;
 }
 
-void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false,
-                      bool huge_pages = false, int alignment = 64) {
+void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false,
+                      int alignment = 64) {
   const WeightsText text =
       emit_weights(b.blobs, {.form = form, .prefix = "m", .huge_pages = huge_pages, .alignment = static_cast<std::size_t>(alignment)});
   std::string declarations = text.declarations.str();

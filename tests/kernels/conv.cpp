@@ -3,6 +3,7 @@
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
+#include <onnxc/conv_windows.hpp>
 #include <onnxc/stem_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -32,6 +33,15 @@ void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int threads
         [&](Share share, const float* in, float* y, auto epi, ConvParams q) {
           q.slices = {sums.p + share.index * 3 * MR * nr, steps, 3 * MR};
           conv<MR, NV, kPairs>(share, in, packed.p, y, q, epi);
+        },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  }
+  if constexpr (!kPairs) {
+    const Scratch windows(threads, contract::window_floats(MR, shape.cin * p.kh * p.kw));
+    check(
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          conv_windows<MR, NV>(share, in, packed.p, y, windows.of(share.index), q, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }

@@ -1,6 +1,7 @@
 // Convolutions whose lanes hold channels, against a loop in double: depthwise, in small groups, to a few channels.
 #include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
+#include <onnxc/depthwise_taps.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -32,6 +33,10 @@ void check_depthwise(ConvParams p, int64_t pad_end, int threads = 1) {
           depthwise<KH, KW, SX>(share, in, packed.data(), y, q, epi);
         },
         answer);
+  check(
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_taps(share, in, packed.data(), y, q, epi); },
+      answer);
   const Scratch scratch(threads, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
   check(
       p, threads, x, bias,

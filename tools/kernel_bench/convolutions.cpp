@@ -11,8 +11,10 @@
 #include <onnxc/conv_quads.hpp>
 #include <onnxc/conv_quads_planar.hpp>
 #include <onnxc/conv_stem.hpp>
+#include <onnxc/conv_windows.hpp>
 #include <onnxc/depthwise_bytes.hpp>
 #include <onnxc/depthwise_chain.hpp>
+#include <onnxc/depthwise_taps.hpp>
 #include <onnxc/gemm_quads.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/stem_winograd.hpp>
@@ -66,6 +68,15 @@ void add_conv(Suite& suite, Layer l) {
   suite.add("conv", l.name(), l.tiled(), [l](Data& d) {
     return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv(l.weights(d), l.shape(kTile.nr))), y = l.result(d)] {
       conv<kTile.mr, kTile.nv>({}, x, w.next(), y, p);
+    };
+  });
+}
+
+void add_windows(Suite& suite, Layer l) {
+  suite.add("conv_windows", l.name(), l.tiled(), [l](Data& d) {
+    return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv(l.weights(d), l.shape(kTile.nr))), y = l.result(d),
+            windows = d.room(contract::window_floats(kTile.mr, l.cin * l.k * l.k))] {
+      conv_windows<kTile.mr, kTile.nv>({}, x, w.next(), y, windows, p);
     };
   });
 }
@@ -148,6 +159,14 @@ void add_depthwise_any(Suite& suite, Layer l) {
     return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d),
             scratch = d.room(depthwise_any_scratch(l.k, l.k, l.params().stride_x, l.params().dilation_y, l.params().dilation_x))] {
       depthwise_any({}, x, w, y, scratch, p);
+    };
+  });
+}
+
+void add_depthwise_taps(Suite& suite, Layer l) {
+  suite.add("depthwise_taps", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d)] {
+      depthwise_taps({}, x, w, y, p);
     };
   });
 }
@@ -397,6 +416,7 @@ void add_convolutions(Suite& suite) {
     add_conv(suite, l);
   add_conv_3d(suite, 16, 28, 64);
   add_conv_3d(suite, 4, 7, 256);
+  add_windows(suite, {32, 16, 16, 3});
   add_stem<2>(suite, {224, 3, 64, 7, 2});
   add_stem<2>(suite, {96, 3, 8, 3, 2});
   add_stem<1>(suite, {28, 1, 6, 5});
@@ -418,6 +438,7 @@ void add_convolutions(Suite& suite) {
   add_depthwise_bytes<2, 3>(suite, {28, 192, 192, 3, 1, 1, 192});
   add_depthwise_bytes<1, 3>(suite, {112, 96, 96, 3, 2, 1, 96});
   add_depthwise_bytes<4, 0>(suite, {28, 120, 120, 5, 1, 1, 120});
+  add_depthwise_taps(suite, {28, 120, 120, 3, 1, 1, 120});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});

@@ -16,6 +16,7 @@
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 #include "compiler/select/weights/stored.h"
+#include "runtime_stub/onnxc/contract/windows.hpp"
 
 namespace onnxc {
 namespace {
@@ -62,10 +63,8 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::
   });
 }
 
-void consider_gemm(KernelQuery& l, const ConvCall& c) {
-  if (!is_pointwise_product(c)) return;
-  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
-  consider_product(l, c, choose_tile(l.target(), product), "gemm");
+/// The same by algorithms that have fewer multiplications.
+void consider_mixing_products(KernelQuery& l, const ConvCall& c, const TiledProduct& product) {
   const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
   consider_fast_inner_product(
       l, "fast_inner_product", product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
@@ -82,6 +81,13 @@ void consider_gemm(KernelQuery& l, const ConvCall& c) {
                   gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
     finish_conv(l, step, c, y);
   });
+}
+
+void consider_gemm(KernelQuery& l, const ConvCall& c) {
+  if (!is_pointwise_product(c)) return;
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
+  consider_product(l, c, choose_tile(l.target(), product), "gemm");
+  if (!l.target().bare) consider_mixing_products(l, c, product);
   // One pixel: above all the two convolutions of squeeze-and-excite.
   if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");
 }
@@ -145,6 +151,34 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   });
 }
 
+/// Windows copied to memory, for cores without a cache: no volumes.
+void consider_windows(KernelQuery& l, const ConvCall& c) {
+  const int64_t k = c.cin / c.group * c.taps();
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = k});
+  consider_stored(l, stored_kernel(c, "conv_windows", tile), storages(l, c, tile), [&l, c, tile, k](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    NamedArgs scales;
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
+    auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
+    StepBuilder step = l.call("conv_windows");
+    tile_args(step, tile).pointer(x).pointer(w).pointer(y);
+    if (c.taps() == 1 && c.no_pads()) step.null(ElementType::F32);  // each window is read where it lies
+    else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(tile.rows, k))));
+    step.params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
+/// On a microcontroller: what is small and has its scratch memory in the arena.
+void lower_small_conv(KernelQuery& l, const ConvCall& c) {
+  if (is_pointwise_product(c)) consider_gemm(l, c);
+  consider_depthwise_taps(l, c);
+  c.is_deep() ? consider_direct(l, c) : consider_windows(l, c);
+  l.build_cheapest();
+}
+
 }  // namespace
 
 void lower_fast_conv(KernelQuery& l) {
@@ -157,6 +191,7 @@ void lower_fast_conv(KernelQuery& l) {
     consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), "gemm_any");
     return l.build_cheapest();
   }
+  if (l.target().bare) return lower_small_conv(l, c);
   consider_gemm(l, c);
   consider_winograd(l, c);
   consider_winograd_line(l, c);

@@ -108,7 +108,7 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
 std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target) {
   const Graph& graph = around.graph;
   const Node* const conv = producer_of_max_pool(around, pool);
-  if (conv == nullptr || !is_planar_pool(around, pool) || !pools_by_two(graph, pool)) return {};
+  if (target.bare || conv == nullptr || !is_planar_pool(around, pool) || !pools_by_two(graph, pool)) return {};
   if (!conv->is("Conv") || !planar_conv(graph, *conv, target.vector_floats).writes) return {};
   const Extents& y = graph[conv->outputs[0]].type.extents;
   if (choose_pooled_tile(target, y[3].value(), y[1].value()).rows == 0) return {};

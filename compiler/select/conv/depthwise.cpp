@@ -48,6 +48,17 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
              });
 }
 
+void consider_depthwise_taps(KernelQuery& l, const ConvCall& c) {
+  if (!is_depthwise(c)) return;
+  l.consider("depthwise_taps", c.macs, 0, [&l, c] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+    StepBuilder step = l.call("depthwise_taps");
+    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+    finish_conv(l, step, c, y);
+  });
+}
+
 void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
   // The distance of pixels from which on a page holds only few of them.

@@ -75,6 +75,7 @@ bool is_pointwise(const Graph& graph, const Node& node) {
 }
 
 std::vector<const Node*> absorbed_by_conv_chain(const Surroundings& around, const Node& last, const Target& target) {
+  if (target.bare) return {};  // there is no cache that an image could leave
   const Graph& graph = around.graph;
   const auto before = [&](const Node& node, bool (*is)(const Graph&, const Node&)) -> const Node* {
     const Node* producer = around.only_producer(node.input(0));

@@ -14,7 +14,7 @@ namespace onnxc {
 std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const Node& pool, const Target& target) {
   const Graph& graph = around.graph;
   const Node* const stem = producer_of_max_pool(around, pool);
-  if (stem == nullptr || is_planar_pool(around, pool)) return {};
+  if (target.bare || stem == nullptr || is_planar_pool(around, pool)) return {};
   const ValueId image = pool.input(0);
   if (pool_window(pool, graph[image].type.extents).kernel[0].value() > contract::kMostPoolRows || !is_stem(graph, *stem, target) ||
       image_bytes(graph, image) <= target.workspace_bytes())

@@ -143,8 +143,10 @@ void lower_fast_matmul(KernelQuery& l) {
   for (Dim d : p.batch) tall.m *= d;
   if (l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
     gemm_candidate(l, p, tall.m);
-    strassen_candidate(l, p, tall.m);
-    fast_inner_product_candidate(l, p, tall.m);
+    if (!l.target().bare) {
+      strassen_candidate(l, p, tall.m);
+      fast_inner_product_candidate(l, p, tall.m);
+    }
     return few_columns_candidate(l, p, tall.m);
   }
   tall.a = {tall.m, p.k};

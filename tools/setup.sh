@@ -4,7 +4,7 @@
 #   tools/setup.sh [--test-deps] [--cross-deps] [--bench-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
-#   --cross-deps   also a cross compiler for AArch64 and an emulator, 390 MB: what tests/cross uses
+#   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
 #
@@ -18,12 +18,16 @@ packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libproto
 test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
                chromium)  # opens the pages of `onnxc report`
-cross_packages=(g++-aarch64-linux-gnu qemu-user)
+cross_packages=(g++-aarch64-linux-gnu qemu-user
+                gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm  # Cortex-M; the C++ library's headers serve RISC-V and WebAssembly, too
+                gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu
+                clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
-              treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0)  # compilers of forests; lleaves calls what later versions of llvmlite lack
+              treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
+              emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
 
 test_deps=no cross_deps=no bench_deps=no quiet=no
 for argument in "$@"; do

@@ -4,6 +4,7 @@
 //   load_packed(p), store_packed(x, p)     any alignment; with n: the first n elements alone, and zeros
 //   widen_packed<T>(x), narrow_packed<T>(x)   from and to IntVec, of which it takes the lower bits
 #pragma once
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -107,6 +108,12 @@ ONNXC_INLINE void store_packed(Packed<T> x, T* p, int64_t n) {
 #endif
 }
 
+/// Which of the elements of T that take the place of a lane of 32 bits has its lower bits, and which its upper.
+template <class T>
+constexpr int kLowest = std::endian::native == std::endian::little ? 0 : 4 / static_cast<int>(sizeof(T)) - 1;
+template <class T>
+constexpr int kUppermost = 4 / static_cast<int>(sizeof(T)) - 1 - kLowest<T>;
+
 #if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
 template <class T>
 ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
@@ -117,7 +124,7 @@ ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
 template <class T, std::size_t... i>
 ONNXC_INLINE IntVec::Raw raise(Packed<T> x, std::index_sequence<i...>) {
   constexpr int per_lane = 4 / sizeof(T), zero = sizeof(Packed<T>) / sizeof(T);
-  return (IntVec::Raw)shuffle<(i % per_lane == per_lane - 1 ? static_cast<int>(i / per_lane) : zero)...>(x, Packed<T>{});
+  return (IntVec::Raw)shuffle<(i % per_lane == kUppermost<T> ? static_cast<int>(i / per_lane) : zero)...>(x, Packed<T>{});
 }
 template <class T>
 ONNXC_INLINE IntVec widen_packed(Packed<T> x) {
@@ -133,7 +140,7 @@ ONNXC_INLINE Packed<T> take_low(IntVec x, std::index_sequence<i...>) {
   typedef T Parts __attribute__((vector_size(4 * Vec::width)));
   constexpr int per_lane = 4 / sizeof(T);
   const Parts parts = (Parts)x.raw;
-  return shuffle<static_cast<int>(i % Vec::width * per_lane)...>(parts, parts);
+  return shuffle<static_cast<int>(i % Vec::width * per_lane + kLowest<T>)...>(parts, parts);
 }
 /// The lower bits of each lane.
 template <class T>

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from . import elf
-from .machines import flags_that_a_unit_states
+from . import elf, wasm
+from .machines import PARTS, flags_that_a_unit_states
 
 ROOT = Path(__file__).resolve().parents[3]
-PARTS = ROOT / "tests/firmware/image"
 # No exceptions, run-time types and tables for unwinding: as firmware is built. Each function has a section, so that what is not called is left out.
 USUAL = "-fno-exceptions -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fno-pic"
 CPP = "-std=c++20 -fno-rtti -fno-threadsafe-statics"
@@ -42,6 +41,8 @@ class Unit:
     glue: str  # of the generated program: `run_model` and `arena`
     arena: int  # bytes
     language: str = "c++"
+    stack: int = 64 << 10  # bytes that it may have
+    stack_bound: int | None = None  # bytes that it says it takes at most
     include: list = field(default_factory=list)
 
 
@@ -54,7 +55,7 @@ def onnxc_unit(onnxc, case, machine, level, folder, target=None, options=()):
     if stated and set(stated.split()) != set(machine.flags.split()):
         raise Failed(f"the unit wants {stated}, and harness/machines.py has {machine.flags}")
     header = (folder / "unit.h").read_text()
-    found = re.search(r"arena_bytes = (\d+)", header)
+    arena, bound = (re.search(rf"{name} = (\d+)", header) for name in ("arena_bytes", "stack_bytes"))
     glue = f'''#include "unit.h"
 namespace {{
 alignas(unit::arena_alignment) std::byte memory[unit::arena_bytes];
@@ -66,7 +67,7 @@ const Bytes arena{{memory, sizeof memory}};
 std::int32_t run_model() {{ return unit::run(in, out, memory).code; }}
 }}
 '''
-    return Unit(source, glue, int(found.group(1)), include=[ROOT / "runtime_stub"])
+    return Unit(source, glue, int(arena.group(1)), include=[ROOT / "runtime_stub"], stack_bound=int(bound.group(1)) if bound else None)
 
 
 def c_type(array):
@@ -95,8 +96,12 @@ def build(case, machine, level, unit, folder):
     compiler = machine.compiler if unit.language == "c++" else machine.c_compiler
     include = [f"-I{path}" for path in [folder, PARTS, *unit.include]]
     language = CPP + " " + WARNINGS if unit.language == "c++" else "-std=c11"
-    object_ = folder / "unit.o"
-    command(compiler, machine.flags, machine.more, USUAL, language, f"-{level} -fstack-usage", include, "-c", unit.source, "-o", object_)
+    object_, assembly = folder / "unit.o", folder / "unit.s"
+    as_object = ["-c", unit.source, "-o", object_]
+    command(compiler, machine.flags, machine.more, USUAL, language, f"-{level} -fstack-usage", include, ["-S", unit.source, "-o", assembly] if machine.prelude else as_object)
+    if machine.prelude:
+        assembly.write_text(machine.prelude + assembly.read_text())
+        command(compiler, machine.flags, machine.more, "-c", assembly, "-o", object_)
     (folder / "program.cpp").write_text(program(case, unit))
     parts = [object_]
     for source in (folder / "program.cpp", PARTS / "main.cpp", PARTS / f"{machine.kind}.cpp"):
@@ -104,16 +109,19 @@ def build(case, machine, level, unit, folder):
         command(machine.compiler, machine.flags, machine.more, USUAL, CPP, WARNINGS, "-O1", include, "-c", source, "-o", parts[-1])
     # By the compiler of C, whose command has no C++ library: a unit needs none.
     image = folder / "image"
-    command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine), "-lm", "-o", image)
-    return image, weigh(machine, folder, object_)
+    command(machine.c_compiler, machine.flags, machine.more, parts, "-Wl,--gc-sections", placement(machine, unit.stack), "-lm", "-o", image)
+    return image, wasm.weigh(object_, image) if machine.kind == "wasm" else weigh(machine, folder, object_)
 
 
-def placement(machine):
+def placement(machine, stack):
     """What the linker is told of the machine's memories."""
-    if machine.kind != "board":
+    if machine.kind == "linux":
         return "-static"
+    if machine.kind == "wasm":
+        return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=%d" % stack
     code, data = machine.code, machine.data
-    places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
+    places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
+              "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
     return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 
@@ -121,7 +129,7 @@ def weigh(machine, folder, object_):
     """What of the unit remains once the linker has left out what the program does not call."""
     wanted = {symbol.name for symbol in elf.Elf(folder / "program.o").symbols() if symbol.section == 0 and symbol.name}
     entries = [symbol.name for symbol in elf.Elf(object_).symbols() if symbol.section != 0 and symbol.name in wanted]
-    command(machine.c_compiler, machine.flags, "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
+    command(machine.c_compiler, machine.flags, machine.more if machine.kind == "linux" else "", "-r -nostdlib -Wl,--gc-sections", [f"-Wl,-u,{name}" for name in entries], object_, "-o", folder / "linked.o")
     return elf.weigh(folder / "linked.o")
 
 

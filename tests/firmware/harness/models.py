@@ -1,5 +1,9 @@
 """The models that firmware is tested with, their data and how far results may be from what is expected."""
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +13,20 @@ from onnx import numpy_helper
 
 FOURTEEN = [f"mlperf_tiny_{task}_{form}" for form in ("fp32", "int8") for task in ("ad", "ic", "kws", "vww")] + [
     "lenet5_digits", "lenet5_digits_qdq", "onnx2c_mnist", "emx_micro_kws_fp32", "emx_micro_kws_qdq", "churn_mlp"]
+
+MADE = [f"made_{task}_{form}" for form in ("fp32", "int8") for task in ("ad", "ic", "kws", "vww")]
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def folders():
+    """{name: folder} of the fourteen where the zoo has them, and of those that are made."""
+    cache = Path(os.environ["ONNXC_CACHE"])
+    zoo, sources = cache / "zoo", [Path(__file__).with_name("made.py"), ROOT / "bench/network.py"]
+    made = cache / f"firmware-{hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:12]}"
+    if not (made / ".complete").exists():
+        subprocess.run([sys.executable, sources[0], made], check=True, stderr=subprocess.DEVNULL)
+        (made / ".complete").touch()
+    return {name: zoo / name for name in FOURTEEN if (zoo / name / "case.json").exists()} | {name: made / name for name in MADE}
 
 
 @dataclass

@@ -15,8 +15,8 @@ inline std::byte* stack_pointer() {
   asm volatile("mv %0, sp" : "=r"(sp));
 #elif defined(__s390x__)
   asm volatile("lgr %0, %%r15" : "=r"(sp));
-#else
-  sp = nullptr;  // WebAssembly: the host paints the stack
+#elif defined(__wasm__)
+  asm volatile(".globaltype __stack_pointer, i32\n global.get __stack_pointer\n local.set %0" : "=r"(sp));
 #endif
   return sp;
 }
@@ -89,17 +89,14 @@ int measure() {
     for (std::size_t i = 0; i < outputs[k].size; ++i) outputs[k].data[i] = std::byte{0xFF};
 
   std::byte* const top = stack_pointer();
-  if (top != nullptr)
-    for (volatile std::byte* at = stack_limit(); at < top - kOwn; ++at) *at = kPaint;
+  for (volatile std::byte* at = stack_limit(); at < top - kOwn; ++at) *at = kPaint;
   counting_begins();
   const std::int32_t status = run_model();
   counting_ends();
-  if (top != nullptr) {
-    const volatile std::byte* at = stack_limit();
-    const bool whole = *at != kPaint;
-    while (at < top - kOwn && *at == kPaint) ++at;
-    put_line(whole ? "stack-overflow" : "stack", static_cast<std::uint64_t>(top - at));
-  }
+  const volatile std::byte* deepest = stack_limit();
+  const bool whole = *deepest != kPaint;
+  while (deepest < top - kOwn && *deepest == kPaint) ++deepest;
+  put_line(whole ? "stack-overflow" : "stack", static_cast<std::uint64_t>(top - deepest));
   put_line("status", static_cast<std::uint32_t>(status));
   for (std::size_t k = 0; k < output_count; ++k) {
     put_line("output", k);

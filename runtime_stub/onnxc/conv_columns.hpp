@@ -57,8 +57,7 @@ class ColumnProducts {
     for (int32_t j = 0; j < kPixels; ++j) {
       columns_[j] = columns_[0];
       if (j >= count) continue;
-      const int32_t top = point_.y * p_.stride_y - p_.pad_top,
-                    left = point_.x * p_.stride_x - p_.pad_left;
+      const int32_t top = point_.y * p_.stride_y - p_.pad_top, left = point_.x * p_.stride_x - p_.pad_left;
       const uint8_t* const image = x_ + point_.n * p_.h * row + group * p_.cin / p_.group;
       const bool in_place = (Columns::kInPlace || count == 1) && window_.is_one_run(top, left);
       uint8_t* const column = Columns::column(scratch_, j, k_);
@@ -93,7 +92,8 @@ class ColumnProducts {
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::column_scratch bytes of this share, aligned as an
 /// int32_t.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
-ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p, Epi epi = {}) {
+ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p,
+                                Epi epi = {}) {
   using Products = detail::ColumnProducts<Columns>;
   constexpr int32_t kPixels = Products::kPixels, kOutputs = Products::kOutputs;
   const int32_t group = p.group, cout = p.cout / group, y_pixel = p.y_pixel;

@@ -32,9 +32,7 @@ struct FloatWindow {
   /// Whether neighbours in a row of the window are one run of floats.
   bool joined() const { return pixel == channels && dilation_x == 1; }
   /// Whether the window whose first tap is at (y, x) is one run, inside of the image.
-  bool is_run(int y, int x) const {
-    return kh == 1 && (kw == 1 || joined()) && y >= 0 && y < h && x >= 0 && x + kw <= w;
-  }
+  bool is_run(int y, int x) const { return kh == 1 && (kw == 1 || joined()) && y >= 0 && y < h && x >= 0 && x + kw <= w; }
 };
 
 /// Writes n zeros. Returns the end.

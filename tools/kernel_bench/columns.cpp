@@ -10,8 +10,18 @@ namespace onnxc::inline ONNXC_ISA::bench {
 namespace {
 
 constexpr int64_t kSide = 16, kChannels = 32;
-constexpr ColumnConvParams kConv{.h = kSide, .w = kSide, .cin = kChannels, .oh = kSide, .ow = kSide, .cout = kChannels, .kh = 3, .kw = 3, .pad_top = 1,
-                                 .pad_left = 1, .x_pixel = kChannels, .y_pixel = kChannels};
+constexpr ColumnConvParams kConv{.h = kSide,
+                                 .w = kSide,
+                                 .cin = kChannels,
+                                 .oh = kSide,
+                                 .ow = kSide,
+                                 .cout = kChannels,
+                                 .kh = 3,
+                                 .kw = 3,
+                                 .pad_top = 1,
+                                 .pad_left = 1,
+                                 .x_pixel = kChannels,
+                                 .y_pixel = kChannels};
 const std::string kShape = "16x16x32_k3";
 
 template <class Columns>

@@ -87,7 +87,7 @@ struct PixelTile {
   /// The tile that begins at `point`, from which on `left` pixels are left.
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPoint point, int64_t left) {
     even = point.x + MR <= g.gw && MR <= left;
-    const auto row_of = [&](const GridPoint& at) ONNXC_INLINE_LAMBDA {
+    const auto row_of = [&](const GridPoint& at) ONNXC_SMALL_LAMBDA {
       return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
     };
     y[0] = point.y * g.step_y;
@@ -196,7 +196,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         Tile<R, NV, kPairs> tile;
         const PixelTile<R> pixels(p, g, in, point, last - pixel);
         point.advance(R);
-        const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
+        const auto at = [&](int64_t i) ONNXC_SMALL_LAMBDA { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
         if (kPairs || from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
         else if constexpr (!kPairs) tile.load(at);
         add_taps(tile, pixels, from, to, wp, cin, p, g, ahead);
@@ -204,7 +204,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         else
           tile.finish(
               out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR,
-              [&](int64_t i) ONNXC_INLINE_LAMBDA { return pixels.out[i]; }, epi);
+              [&](int64_t i) ONNXC_SMALL_LAMBDA { return pixels.out[i]; }, epi);
       };
       const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {

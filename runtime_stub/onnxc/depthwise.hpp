@@ -126,7 +126,7 @@ ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, f
                                        int64_t count, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   constexpr int kTaps = 4;
   const int64_t step = p.stride_x * Vec::width, near = p.stride_x == 1 && p.dilation_x == 1 ? p.kw / kTaps * kTaps : 0;
-  const auto load = [&](const float* from) ONNXC_INLINE_LAMBDA { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
+  const auto load = [&](const float* from) ONNXC_SMALL_LAMBDA { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
   Vec acc[kAnyPixels];
   ONNXC_UNROLL for (int t = 0; t < kAnyPixels; ++t) acc[t] = bias;
   for (int64_t ky = wy.first; ky < wy.last; ++ky) {
@@ -179,7 +179,7 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
     if (line == first || oy == 0) copied = 0;
     if (copied < top) copied = top;
     const int64_t place = (top % held + held) % held;  // the slot of row `top`: row iy is in slot iy % held
-    const auto slot = [&](int64_t down) ONNXC_INLINE_LAMBDA {
+    const auto slot = [&](int64_t down) ONNXC_SMALL_LAMBDA {
       return rows + (place + down < held ? place + down : place + down - held) * span * Vec::width;
     };
     for (; copied < below; ++copied) {
@@ -192,7 +192,7 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
       for (; i < span; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
     }
     const Window wy(top, p.kh, p.dilation_y, 0, p.h);
-    const auto line_of = [&](int64_t ky) ONNXC_INLINE_LAMBDA { return slot(ky * p.dilation_y); };
+    const auto line_of = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return slot(ky * p.dilation_y); };
     for (int64_t ox = from; ox < to; ox += kAnyPixels)
       depthwise_any_pixels<Whole>(line_of, w, bias, y, line * p.ow, wy, ox - from, ox, to - ox, channel, lanes, p, epi);
   }
@@ -213,7 +213,7 @@ void depthwise(Share share, const float* x, const float* w, float* y, ConvParams
       const float* const image = x + line / p.oh * p.h * p.w * p.x_pixel;
       const int64_t oy = line % p.oh;
       const float* lines[KH];
-      detail::depthwise_lines<KH>(lines, oy, p, [&](int64_t iy) ONNXC_INLINE_LAMBDA { return image + iy * p.w * p.x_pixel; });
+      detail::depthwise_lines<KH>(lines, oy, p, [&](int64_t iy) ONNXC_SMALL_LAMBDA { return image + iy * p.w * p.x_pixel; });
       const float* ahead = image + (oy * p.stride_y - p.pad_top + KH) * p.w * p.x_pixel;
       int64_t channel = from;
       for (; channel + Vec::width <= to; channel += Vec::width, ahead += groups * lines_ahead * 16)

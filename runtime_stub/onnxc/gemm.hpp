@@ -52,7 +52,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
       ahead.move(address_of(bp + to * NR), to - from, NR * int64_t{sizeof(T)} * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
-        const auto at = [&](int64_t r) ONNXC_INLINE_LAMBDA { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
+        const auto at = [&](int64_t r) ONNXC_SMALL_LAMBDA { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
         if constexpr (kPairs) tile.start(bias);
         else if (from == 0) tile.start(bias);
         else tile.load(at);

@@ -53,7 +53,7 @@ void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> 
       ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[0][j] = acc[0][j] + acc[u][j];
       tile.acc[0][j] = acc[0][j];
     }
-    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) ONNXC_INLINE_LAMBDA { return int64_t{0}; }, epi);
+    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) ONNXC_SMALL_LAMBDA { return int64_t{0}; }, epi);
   }
 }
 

@@ -83,7 +83,7 @@ ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_p
   const float* lines[contract::kMostPoolRows];
   const Window inside(top, p.kh, p.dilation_y, 0, p.h);
   for (int64_t ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
-  const auto line = [&](int64_t ky) ONNXC_INLINE_LAMBDA { return lines[ky]; };
+  const auto line = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return lines[ky]; };
   for (int64_t ox = 0; ox < p.ow; ++ox)
     pool_pixel(top, ox * p.stride_x - p.pad_left, row + ox, line, x_pixel, y, p, start, combine, scale, epi);
 }
@@ -96,7 +96,7 @@ ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& 
   for (int64_t row = begin; row < end; ++row, point.advance()) {
     const float* const image = x + point.n * p.h * p.w * p.x_pixel;
     const int64_t top = point.y * p.stride_y - p.pad_top;
-    const auto line = [&](int64_t ky) ONNXC_INLINE_LAMBDA { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
+    const auto line = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
     pool_pixel(top, point.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
   }
 }
@@ -111,8 +111,8 @@ void max_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi e
 template <class Epi = Epilogue<Keep>>
 void average_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(
-      share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; },
-      [&p](int64_t top, int64_t left, int64_t pixels) ONNXC_INLINE_LAMBDA {
+      share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return a + b; },
+      [&p](int64_t top, int64_t left, int64_t pixels) ONNXC_SMALL_LAMBDA {
         if (p.count_include_pad)
           pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
                    Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();

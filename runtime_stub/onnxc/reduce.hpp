@@ -124,7 +124,7 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
     }
     for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
     acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
-    total.take(across(acc[0], [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return Op::combine(a, b); }));
+    total.take(across(acc[0], [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return Op::combine(a, b); }));
   }
   if (i < r) combine_lanes(total, value(i, r - i), r - i);
   return total;
@@ -180,18 +180,18 @@ void reduce_middle(Share share, const float* x, float* y, Passed<ReduceParams> p
     float* const out = y + o * p.y_outer;
     if (j + kStrip <= end) {
       Vec total[kWide];
-      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q); }, total);
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_SMALL_LAMBDA { return Vec::load(q); }, total);
       ONNXC_UNROLL for (int u = 0; u < kWide; ++u) finish_vector(epi, total[u], o, j + u * Vec::width, out + j + u * Vec::width);
       continue;
     }
     Vec total[1];
     for (; j + Vec::width <= end; j += Vec::width) {
-      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q); }, total);
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_SMALL_LAMBDA { return Vec::load(q); }, total);
       finish_vector(epi, total[0], o, j, out + j);
     }
     if (const int64_t n = end - j; n > 0) {
       detail::reduce_strip<Op, Prologue>(
-          column + j, p.r, p.x_row, [n](const float* q) ONNXC_INLINE_LAMBDA { return Vec::load(q, n); }, total);
+          column + j, p.r, p.x_row, [n](const float* q) ONNXC_SMALL_LAMBDA { return Vec::load(q, n); }, total);
       finish_vector(epi, total[0], o, j, out + j, n);
     }
   }

@@ -31,7 +31,7 @@ namespace onnxc::inline ONNXC_ISA {
 /// result.
 template <class Epi>
 ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
-  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_INLINE_LAMBDA {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_SMALL_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col));
     else return Vec::all(*operand.at(row, col));
   });
@@ -40,7 +40,7 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
 }
 template <class Epi>
 ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t n) {
-  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_INLINE_LAMBDA {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_SMALL_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col), n);
     else return Vec::all(*operand.at(row, col));
   });
@@ -164,19 +164,19 @@ struct Tile {
     if constexpr (kPairs) {
       for (; step < k; step += 2, b += 2 * NR) {
         if (MR > 6) rows = opaque(rows);
-        multiply_pairs(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i] + step; });
+        multiply_pairs(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return rows[i] + step; });
       }
     } else {
       if constexpr (kByLanes) {
         for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
           if (MR > 6) rows = opaque(rows);  // so many pointers do not fit into registers: reading them is better than spilling
-          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i] + step; });
+          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return rows[i] + step; });
         }
       }
       for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
            --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
         if (MR > 6) rows = opaque(rows);
-        multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return rows[i][step]; });
+        multiply(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return rows[i][step]; });
       }
     }
   }
@@ -192,14 +192,14 @@ struct Tile {
     if constexpr (kPairs) {
       for (int64_t left = k; left > 0; left -= 2, b += 2 * NR) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        multiply_pairs(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
+        multiply_pairs(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += 2;
       }
     } else {
       if constexpr (kByLanes) {
         for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
           ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
+          multiply_lanes(b, stride, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
           ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
         }
       }
@@ -209,13 +209,13 @@ struct Tile {
         for (; left >= kSteps; left -= kSteps) {
           ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
           ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass())
-              multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3][i % 3 * rows.pitch + s]; });
+              multiply(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3][i % 3 * rows.pitch + s]; });
           ONNXC_UNROLL for (const float*& row : third) row += kSteps;
         }
       }
       for (; left > 0; --left, b += stride, ahead.pass()) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        multiply(b, ahead, [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3][i % 3 * rows.pitch]; });
+        multiply(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3][i % 3 * rows.pitch]; });
         ONNXC_UNROLL for (const float*& row : third)++ row;
       }
     }

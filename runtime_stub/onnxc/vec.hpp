@@ -39,6 +39,13 @@
 #define ONNXC_HELIUM 1  // vectors of floats, by name
 #endif
 
+// For lambdas that other compilers' heuristics inline, where they would not for small code.
+#if ONNXC_MICRO
+#define ONNXC_SMALL_LAMBDA ONNXC_INLINE_LAMBDA
+#else
+#define ONNXC_SMALL_LAMBDA
+#endif
+
 #if ONNXC_VECTOR_FLOATS == 1
 #include "vec_scalar.hpp"
 #else
@@ -107,7 +114,7 @@ ONNXC_INLINE Vec scale(Vec x, Vec n) {
 ONNXC_INLINE Vec quotient(Vec a, Vec b) { return a / b; }
 #endif
 ONNXC_INLINE float sum(Vec x) {
-  return detail::across(x, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; });
+  return detail::across(x, [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return a + b; });
 }
 
 /// A constant of an expression. It converts to a vector, and stays recognisable as one value where that is cheaper (see

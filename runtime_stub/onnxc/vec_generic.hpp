@@ -128,17 +128,17 @@ ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
 #else
 ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
   if constexpr (kHasFma)
-    return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_fmaf(a.lanes[i], b.lanes[i], c.lanes[i]); });
+    return detail::lane_by_lane([&](int i) ONNXC_SMALL_LAMBDA { return __builtin_fmaf(a.lanes[i], b.lanes[i], c.lanes[i]); });
   else return a * b + c;
 }
 ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
   if constexpr (kHasFma)
-    return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_fmaf(-a.lanes[i], b.lanes[i], c.lanes[i]); });
+    return detail::lane_by_lane([&](int i) ONNXC_SMALL_LAMBDA { return __builtin_fmaf(-a.lanes[i], b.lanes[i], c.lanes[i]); });
   else return c - a * b;
 }
 #endif
 ONNXC_INLINE Vec sqrt(Vec x) {
-  return detail::lane_by_lane([&](int i) ONNXC_INLINE_LAMBDA { return __builtin_sqrtf(x.lanes[i]); });
+  return detail::lane_by_lane([&](int i) ONNXC_SMALL_LAMBDA { return __builtin_sqrtf(x.lanes[i]); });
 }
 /// |x| < 2^23: adding and subtracting 2^23 leaves the nearest whole number; larger floats are whole. The sign survives
 /// for -0.

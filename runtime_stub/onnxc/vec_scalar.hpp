@@ -10,7 +10,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(ONNXC_REPRODUCIBLE)
 constexpr bool kHasFma = true;
 #else
 constexpr bool kHasFma = false;

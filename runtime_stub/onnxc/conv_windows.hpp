@@ -11,6 +11,7 @@
 #pragma once
 #include "contract/windows.hpp"
 #include "conv.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -32,9 +33,7 @@ struct FloatWindow {
   /// Whether neighbours in a row of the window are one run of floats.
   bool joined() const { return pixel == channels && dilation_x == 1; }
   /// Whether the window whose first tap is at (y, x) is one run, inside of the image.
-  bool is_run(int y, int x) const {
-    return kh == 1 && (kw == 1 || joined()) && y >= 0 && y < h && x >= 0 && x + kw <= w;
-  }
+  bool is_run(int y, int x) const { return kh == 1 && (kw == 1 || joined()) && y >= 0 && y < h && x >= 0 && x + kw <= w; }
 };
 
 /// Writes n zeros. Returns the end.
@@ -66,7 +65,7 @@ ONNXC_NOCLONE inline void copy_window(const FloatWindow& s, float* to, const flo
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void conv_windows(Share share, const float* x, const T* w, float* y, float* windows, ConvParams p, Epi epi = {}) {
+void conv_windows(Share share, const float* x, const T* w, float* y, float* windows, Passed<ConvParams> p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV>::NR;
   const detail::FloatWindow window(p);
   const int cout = static_cast<int>(p.cout / p.group), k = window.kh * window.kw * window.channels, panels = (cout + NR - 1) / NR;

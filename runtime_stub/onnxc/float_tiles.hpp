@@ -20,16 +20,17 @@ struct TapStrides {
 constexpr bool kFloatTiles = true;
 
 // What a step of k adds to the sums of a row and of four rows: x times w0 to w3.
-#define ONNXC_ROW(x, w0, w1, w2, w3, s0, s1, s2, s3) \
-  "vfma.f32 " s0 ", " x ", " w0 "\n\tvfma.f32 " s1 ", " x ", " w1 "\n\tvfma.f32 " s2 ", " x ", " w2 "\n\tvfma.f32 " s3 ", " x ", " w3 "\n\t"
-#define ONNXC_ROWS(x0, x1, x2, x3, w0, w1, w2, w3)           \
-  ONNXC_ROW(x0, w0, w1, w2, w3, "s16", "s17", "s18", "s19")  \
-  ONNXC_ROW(x1, w0, w1, w2, w3, "s20", "s21", "s22", "s23")  \
-  ONNXC_ROW(x2, w0, w1, w2, w3, "s24", "s25", "s26", "s27")  \
+#define ONNXC_ROW(x, w0, w1, w2, w3, s0, s1, s2, s3)                                                                                       \
+  "vfma.f32 " s0 ", " x ", " w0 "\n\tvfma.f32 " s1 ", " x ", " w1 "\n\tvfma.f32 " s2 ", " x ", " w2 "\n\tvfma.f32 " s3 ", " x ", " w3 "\n" \
+                                                                                                                                      "\t"
+#define ONNXC_ROWS(x0, x1, x2, x3, w0, w1, w2, w3)          \
+  ONNXC_ROW(x0, w0, w1, w2, w3, "s16", "s17", "s18", "s19") \
+  ONNXC_ROW(x1, w0, w1, w2, w3, "s20", "s21", "s22", "s23") \
+  ONNXC_ROW(x2, w0, w1, w2, w3, "s24", "s25", "s26", "s27") \
   ONNXC_ROW(x3, w0, w1, w2, w3, "s28", "s29", "s30", "s31")
-#define ONNXC_FLOAT_REGISTERS                                                                                                        \
-  "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", \
-      "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
+#define ONNXC_FLOAT_REGISTERS                                                                                                              \
+  "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", \
+      "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
 
 /// sums[i][j] = from[i * step + j] + the sum of rows[i][s] * b[s][j] over s in [0, k), k > 0. `from` may be the sums.
 __attribute__((noinline)) inline void multiply_4x4(float (*sums)[4], const float* from, int step, const float* const* rows, const float* b,
@@ -70,8 +71,8 @@ __attribute__((noinline)) inline void multiply_4x4(float (*sums)[4], const float
       : "r3", "r4", "r5", "r6", "cc", "memory", ONNXC_FLOAT_REGISTERS);
 }
 
-#define ONNXC_EIGHT(x, w0, w1, w2, w3, w4, w5, w6, w7)       \
-  ONNXC_ROW(x, w0, w1, w2, w3, "s16", "s17", "s18", "s19")   \
+#define ONNXC_EIGHT(x, w0, w1, w2, w3, w4, w5, w6, w7)     \
+  ONNXC_ROW(x, w0, w1, w2, w3, "s16", "s17", "s18", "s19") \
   ONNXC_ROW(x, w4, w5, w6, w7, "s20", "s21", "s22", "s23")
 
 /// sums[j] += x[s] * b[s][j] for s in [0, k), k > 0.
@@ -105,7 +106,8 @@ __attribute__((noinline)) inline void multiply_1x8(float (&sums)[8], const float
 }
 
 /// sums[j] = from[j] + the sum of x[j] * w[j] over all taps, rows > 0 and columns > 0, of eight channels j.
-__attribute__((noinline)) inline void multiply_taps(float (&sums)[8], const float* from, const float* x, const float* w, const TapStrides& taps) {
+__attribute__((noinline)) inline void multiply_taps(float (&sums)[8], const float* from, const float* x, const float* w,
+                                                    const TapStrides& taps) {
   int rows = taps.rows, columns;
   const int x_tap = taps.x_tap * 4, w_tap = taps.w_tap * 4;
   asm volatile(

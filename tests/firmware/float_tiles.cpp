@@ -22,7 +22,8 @@ float numbers[4096];
 
 void check_products() {
   for (int k = 1; k <= 37; ++k) {
-    const float *rows[4] = {numbers + 3, numbers + 101, numbers + 222, numbers + 301}, *const b = numbers + 1000, *const bias = numbers + 2000;
+    const float *rows[4] = {numbers + 3, numbers + 101, numbers + 222, numbers + 301}, *const b = numbers + 1000,
+                *const bias = numbers + 2000;
     float got[4][4], wanted[4][4];
     for (int i = 0; i < 4; ++i) {
       for (int j = 0; j < 4; ++j) {

@@ -41,7 +41,8 @@ __attribute__((noinline)) inline std::pair<int32_t, int32_t> pixels_of(Share sha
 struct PixelWalk {
   int32_t oh, ow, n, y, x;
 
-  PixelWalk(int32_t first, int32_t rows, int32_t columns) : oh(rows), ow(columns), n(first / columns / rows), y(first / columns % rows), x(first % columns) {}
+  PixelWalk(int32_t first, int32_t rows, int32_t columns)
+      : oh(rows), ow(columns), n(first / columns / rows), y(first / columns % rows), x(first % columns) {}
   void advance() {
     if (++x < ow) return;
     x = 0;
@@ -54,12 +55,19 @@ struct PixelWalk {
 /// Windows over an image, in numbers of the machine's size: a column has fewer than 2^31 steps.
 struct ColumnWindow {
   int32_t h, w, pixel, kh, kw, dilation_y, dilation_x;
-  int32_t run;   ///< bytes of one of its runs
+  int32_t run;  ///< bytes of one of its runs
   bool joined;
   uint8_t outside[4];
 
   explicit ColumnWindow(const ColumnConvParams& p)
-      : h(p.h), w(p.w), pixel(p.x_pixel), kh(p.kh), kw(p.kw), dilation_y(p.dilation_y), dilation_x(p.dilation_x), joined(p.group == 1 && p.x_pixel == p.cin && p.dilation_x == 1) {
+      : h(p.h),
+        w(p.w),
+        pixel(p.x_pixel),
+        kh(p.kh),
+        kw(p.kw),
+        dilation_y(p.dilation_y),
+        dilation_x(p.dilation_x),
+        joined(p.group == 1 && p.x_pixel == p.cin && p.dilation_x == 1) {
     run = static_cast<int32_t>(contract::window_runs(p.kh, p.kw, p.cin / p.group, joined).bytes);
     for (uint8_t& byte : outside) byte = static_cast<uint8_t>(p.outside.value);
   }
@@ -79,8 +87,10 @@ __attribute__((noinline)) void write_column(const ColumnWindow& window, uint8_t*
     const bool inside = y >= 0 && y < window.h;
     const uint8_t* const row = image + static_cast<std::ptrdiff_t>(y) * window.w * window.pixel;
     if (window.joined) {
-      const int32_t left = x < 0 ? -x : 0, right = x + window.kw > window.w ? window.w - x : window.kw;  // taps [left, right) are in the image
-      const int32_t begin = inside && left < right ? left * window.pixel : window.run, end = inside && left < right ? right * window.pixel : window.run;
+      const int32_t left = x < 0 ? -x : 0,
+                    right = x + window.kw > window.w ? window.w - x : window.kw;  // taps [left, right) are in the image
+      const int32_t begin = inside && left < right ? left * window.pixel : window.run,
+                    end = inside && left < right ? right * window.pixel : window.run;
       if (begin > 0) Columns::put(column, at, window.outside, begin, false);
       if (end > begin) Columns::put(column, at + begin, row + x * window.pixel + begin, end - begin, true);
       if (window.run > end) Columns::put(column, at + end, window.outside, window.run - end, false);

@@ -109,18 +109,18 @@ struct PairedSums {
 /// Eight steps of two columns. It has fourteen operands, all registers of the core: so it is written out, where the compiler would spill some.
 ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, const uint32_t*& w) {
 #if defined(ONNXC_DSP_BY_HAND)
-#define ONNXC_TWO_STEPS                                                                         \
-  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                                           \
-  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                                                           \
-  "smlad %[am0], %[x0], %[w0], %[am0]\n\tsmlad %[bm0], %[x1], %[w0], %[bm0]\n\t"                \
-  "smlad %[am2], %[x0], %[w2], %[am2]\n\tsmlad %[bm2], %[x1], %[w2], %[bm2]\n\t"                \
-  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"                                              \
-  "smlad %[ad0], %[x0], %[w0], %[ad0]\n\tsmlad %[bd0], %[x1], %[w0], %[bd0]\n\t"                \
+#define ONNXC_TWO_STEPS                                                          \
+  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                            \
+  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                                            \
+  "smlad %[am0], %[x0], %[w0], %[am0]\n\tsmlad %[bm0], %[x1], %[w0], %[bm0]\n\t" \
+  "smlad %[am2], %[x0], %[w2], %[am2]\n\tsmlad %[bm2], %[x1], %[w2], %[bm2]\n\t" \
+  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"                               \
+  "smlad %[ad0], %[x0], %[w0], %[ad0]\n\tsmlad %[bd0], %[x1], %[w0], %[bd0]\n\t" \
   "smlad %[ad2], %[x0], %[w2], %[ad2]\n\tsmlad %[bd2], %[x1], %[w2], %[bd2]\n\t"
   uint32_t x0, x1, w0, w2;
   asm(ONNXC_TWO_STEPS ONNXC_TWO_STEPS ONNXC_TWO_STEPS ONNXC_TWO_STEPS
-      : [x] "+r"(x), [w] "+r"(w), [ad0] "+r"(a.d0), [ad2] "+r"(a.d2), [am0] "+r"(a.m0), [am2] "+r"(a.m2), [bd0] "+r"(b.d0), [bd2] "+r"(b.d2),
-        [bm0] "+r"(b.m0), [bm2] "+r"(b.m2), [x0] "=&r"(x0), [x1] "=&r"(x1), [w0] "=&r"(w0), [w2] "=&r"(w2)
+      : [x] "+r"(x), [w] "+r"(w), [ad0] "+r"(a.d0), [ad2] "+r"(a.d2), [am0] "+r"(a.m0), [am2] "+r"(a.m2), [bd0] "+r"(b.d0),
+        [bd2] "+r"(b.d2), [bm0] "+r"(b.m0), [bm2] "+r"(b.m2), [x0] "=&r"(x0), [x1] "=&r"(x1), [w0] "=&r"(w0), [w2] "=&r"(w2)
       :
       : "memory");
 #undef ONNXC_TWO_STEPS
@@ -129,6 +129,29 @@ ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, cons
     a.add(x[0], w[0], w[1]);
     b.add(x[1], w[0], w[1]);
   }
+#endif
+}
+
+/// Four steps of one column of bytes.
+ONNXC_INLINE void add_bytes(PairedSums& a, uint32_t bytes, const uint32_t*& w) {
+#if defined(ONNXC_DSP_BY_HAND)
+#define ONNXC_PAIR_OF_STEPS(x)                               \
+  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                        \
+  "smlad %[m0], %[" x "], %[w0], %[m0]\n\tsmlad %[m2], %[" x \
+  "], %[w2], %[m2]\n\t"                                      \
+  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"           \
+  "smlad %[d0], %[" x "], %[w0], %[d0]\n\tsmlad %[d2], %[" x "], %[w2], %[d2]\n\t"
+  uint32_t even, w0, w2;
+  asm("uxtb16 %[even], %[odd]\n\tuxtb16 %[odd], %[odd], ror #8\n\t" ONNXC_PAIR_OF_STEPS("even") ONNXC_PAIR_OF_STEPS("odd")
+      : [odd] "+r"(bytes), [w] "+r"(w), [d0] "+r"(a.d0), [d2] "+r"(a.d2), [m0] "+r"(a.m0), [m2] "+r"(a.m2), [even] "=&r"(even),
+        [w0] "=&r"(w0), [w2] "=&r"(w2)
+      :
+      : "memory");
+#undef ONNXC_PAIR_OF_STEPS
+#else
+  a.add(uxtb16(bytes), w[0], w[1]);
+  a.add(uxtb16_odd(bytes), w[2], w[3]);
+  w += 4;
 #endif
 }
 
@@ -208,26 +231,22 @@ struct DspColumns {
   }
 
   /// Four bytes of x are taken apart for each panel: a column would take scratch memory.
-  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, const int32_t* start, int32_t (&sums)[4]) {
+  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* weights, int32_t n, const int32_t* start,
+                                                     int32_t (&sums)[4]) {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
     dsp::PairedSums a{start[0], start[2], 0, 0};
     sums[1] = start[1], sums[3] = start[3];
-    const auto four = [&](uint32_t bytes) ONNXC_INLINE_LAMBDA {
-      a.add(dsp::uxtb16(bytes), w[0], w[1]);
-      a.add(dsp::uxtb16_odd(bytes), w[2], w[3]);
-      w += 4;
-    };
     do {
       const uint8_t* const end = x + (n < kSteps ? n : kSteps);
       a.begin();
       for (const uint8_t* const whole = x + (end - x) / 16 * 16; x != whole; x += 16) {
-        ONNXC_UNROLL for (int i = 0; i < 4; ++i) four(dsp::load_word(x + 4 * i));
+        ONNXC_UNROLL for (int i = 0; i < 4; ++i) dsp::add_bytes(a, dsp::load_word(x + 4 * i), w);
       }
       while (x != end) {
         uint32_t last = 0;
         const std::ptrdiff_t left = end - x < 4 ? end - x : 4;
         std::memcpy(&last, x, static_cast<std::size_t>(left));
-        four(last);
+        dsp::add_bytes(a, last, w);
         x += left;
       }
       a.end(sums[1], sums[3]);
@@ -237,8 +256,8 @@ struct DspColumns {
   }
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
-  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* weights, const int32_t* start,
-                                             int32_t channels, int32_t* sums) {
+  __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* weights,
+                                             const int32_t* start, int32_t channels, int32_t* sums) {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
     for (; channels >= 4; channels -= 4, x += 4, start += 4, sums += 4) {
       int32_t s[4] = {start[0], start[1], start[2], start[3]};
@@ -253,7 +272,7 @@ struct DspColumns {
         s[3] = dsp::smlatt(odd, w[1], s[3]);
         w += 2;
       }
-      __builtin_memcpy(sums, s, sizeof s);
+      for (int r = 0; r < 4; ++r) sums[r] = s[r];
     }
     const auto* const rest = reinterpret_cast<const int16_t*>(w);
     for (int32_t c = 0; c < channels; ++c) {

@@ -23,7 +23,8 @@ struct TapOffsets {
 
   /// At the window whose first pixel is (y, x) of the image; `first`: where it lies, or would lie.
   ONNXC_INLINE const std::ptrdiff_t* at(const ColumnWindow& window, int32_t y, int32_t x, const uint8_t* first) const {
-    const bool inside = y >= 0 && x >= 0 && y + (window.kh - 1) * window.dilation_y < window.h && x + (window.kw - 1) * window.dilation_x < window.w;
+    const bool inside =
+        y >= 0 && x >= 0 && y + (window.kh - 1) * window.dilation_y < window.h && x + (window.kw - 1) * window.dilation_x < window.w;
     if (!inside) write_border(window, y, x, first);
     return inside ? inner : border;
   }
@@ -53,7 +54,8 @@ struct TapOffsets {
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::depthwise_columns_scratch bytes of this share,
 /// aligned as a pointer.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
-ONNXC_NOCLONE void depthwise_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p, Epi epi = {}) {
+ONNXC_NOCLONE void depthwise_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p,
+                                     Epi epi = {}) {
   constexpr int32_t kBlock = 32;  // channels whose sums lie on the stack
   const detail::ColumnWindow window(p);
   const int32_t c = p.cout, taps = window.kh * window.kw;
@@ -64,14 +66,14 @@ ONNXC_NOCLONE void depthwise_columns(Share share, const uint8_t* x, const int8_t
   const auto [begin, end] = detail::pixels_of(share, p, 1);
   detail::PixelWalk point(begin, p.oh, p.ow);
   for (int32_t pixel = begin; pixel < end; ++pixel, point.advance()) {
-    const int32_t top = point.y * p.stride_y - p.pad_top,
-                  left = point.x * p.stride_x - p.pad_left;
+    const int32_t top = point.y * p.stride_y - p.pad_top, left = point.x * p.stride_x - p.pad_left;
     const uint8_t* const first = x + ((static_cast<std::ptrdiff_t>(point.n) * window.h + top) * window.w + left) * window.pixel;
     const std::ptrdiff_t* const at = offsets.at(window, top, left, first);
     for (int32_t channel = 0; channel < c; channel += kBlock) {
       const int32_t channels = c - channel < kBlock ? c - channel : kBlock;
       int32_t sums[kBlock];
-      Columns::taps(first + channel, at, taps, w + channel * taps * static_cast<int32_t>(sizeof(typename Columns::Tap)), p.start + channel, channels, sums);
+      Columns::taps(first + channel, at, taps, w + channel * taps * static_cast<int32_t>(sizeof(typename Columns::Tap)), p.start + channel,
+                    channels, sums);
       detail::finish_row(epi, sums, channels, pixel, channel, y + static_cast<std::ptrdiff_t>(pixel) * p.y_pixel + channel);
     }
   }

@@ -11,7 +11,8 @@ namespace onnxc {
 namespace {
 
 std::string node(const std::string& title, const std::string& frame) {
-  return "node: { title: \"" + title + "\" label: \"" + title + "\\nm.cpp:1:2" + (frame.empty() ? "" : "\\n" + frame + "\\n0 dynamic objects") + "\" }\n";
+  return "node: { title: \"" + title + "\" label: \"" + title + "\\nm.cpp:1:2" +
+         (frame.empty() ? "" : "\\n" + frame + "\\n0 dynamic objects") + "\" }\n";
 }
 std::string edge(const std::string& from, const std::string& to) {
   return "edge: { sourcename: \"" + from + "\" targetname: \"" + to + "\" label: \"m.cpp:3:4\" }\n";

@@ -17,6 +17,8 @@ done
 check() { "$ONNXC_PYTHON" tests/firmware/check.py "$@"; }
 
 "$ONNXC_PYTHON" tests/firmware/check_harness.py
+echo "-- kernels with instructions of their own"
+if [ "${1:-}" = --all ]; then "$ONNXC_PYTHON" tests/firmware/kernels.py; else "$ONNXC_PYTHON" tests/firmware/kernels.py --machines cortex-m4,cortex-m55; fi
 check --machines cortex-m4,cortex-m55 --models made_ad,made_kws --levels O3,Os --golden
 echo "-- the stack that units state"
 check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure

@@ -65,9 +65,11 @@ int wrong_columns(const ByteConvolution& g, int64_t gap, int threads, uint32_t s
   for (auto& v : factors) v = 1e-4f * static_cast<float>(random.next() % 100);
 
   const bool joined = g.group == 1 && gap == 0 && g.dilation == 1;
-  const pack::ColumnShape shape{.form = Columns::kForm, .cout = g.cout, .cin = channels, .kh = g.kh, .kw = g.kw, .group = g.group, .joined = joined};
+  const pack::ColumnShape shape{
+      .form = Columns::kForm, .cout = g.cout, .cin = channels, .kh = g.kh, .kw = g.kw, .group = g.group, .joined = joined};
   const std::vector<int8_t> packed = depthwise ? pack::depthwise_columns(w, Columns::kForm, g.cout, g.taps()) : pack::columns(w, shape);
-  const std::vector<int32_t> starts = depthwise ? pack::depthwise_start(start, Columns::kForm, g.cout) : pack::column_start(start, w, shape);
+  const std::vector<int32_t> starts =
+      depthwise ? pack::depthwise_start(start, Columns::kForm, g.cout) : pack::column_start(start, w, shape);
   std::vector<int32_t> words(packed.size() / 4 + 1);  // aligned as weights are
   std::memcpy(words.data(), packed.data(), packed.size());
   const auto* const weights = reinterpret_cast<const int8_t*>(words.data());
@@ -129,14 +131,14 @@ template <class Columns, class Visit>
 void for_each_column_case(Visit visit) {
   static constexpr ByteConvolution kCases[] = {
       // n  h  w cin cout kh kw stride dilation pad group
-      {1, 1, 1, 640, 128, 1, 1, 1, 1, 0, 1}, {1, 1, 1, 7, 5, 1, 1, 1, 1, 0, 1},    {1, 1, 3, 261, 6, 1, 1, 1, 1, 0, 1},
-      {1, 5, 5, 64, 64, 1, 1, 1, 1, 0, 1},   {2, 4, 4, 5, 3, 1, 1, 2, 1, 0, 1},    {1, 8, 8, 3, 8, 3, 3, 2, 1, 1, 1},
-      {1, 9, 7, 16, 16, 3, 3, 1, 1, 1, 1},   {1, 5, 4, 33, 9, 3, 3, 1, 2, 2, 1},   {1, 6, 6, 8, 8, 3, 3, 1, 1, 1, 2},
-      {1, 12, 9, 1, 10, 5, 4, 2, 1, 2, 1},   {2, 3, 2, 4, 4, 3, 3, 1, 1, 4, 1},    {1, 4, 4, 100, 3, 3, 3, 1, 1, 1, 1},
-      {1, 2, 3, 12, 15, 2, 1, 1, 1, 0, 3},    {1, 1, 9, 6, 4, 1, 3, 1, 1, 1, 1},
+      {1, 1, 1, 640, 128, 1, 1, 1, 1, 0, 1}, {1, 1, 1, 7, 5, 1, 1, 1, 1, 0, 1},  {1, 1, 3, 261, 6, 1, 1, 1, 1, 0, 1},
+      {1, 5, 5, 64, 64, 1, 1, 1, 1, 0, 1},   {2, 4, 4, 5, 3, 1, 1, 2, 1, 0, 1},  {1, 8, 8, 3, 8, 3, 3, 2, 1, 1, 1},
+      {1, 9, 7, 16, 16, 3, 3, 1, 1, 1, 1},   {1, 5, 4, 33, 9, 3, 3, 1, 2, 2, 1}, {1, 6, 6, 8, 8, 3, 3, 1, 1, 1, 2},
+      {1, 12, 9, 1, 10, 5, 4, 2, 1, 2, 1},   {2, 3, 2, 4, 4, 3, 3, 1, 1, 4, 1},  {1, 4, 4, 100, 3, 3, 3, 1, 1, 1, 1},
+      {1, 2, 3, 12, 15, 2, 1, 1, 1, 0, 3},   {1, 1, 9, 6, 4, 1, 3, 1, 1, 1, 1},
   };
   static constexpr ByteConvolution kDepthwise[] = {
-      {1, 7, 9, 64, 64, 3, 3, 1, 1, 1, 64}, {2, 9, 12, 8, 8, 3, 3, 2, 1, 1, 8},      {1, 6, 5, 35, 35, 3, 3, 1, 2, 2, 35},
+      {1, 7, 9, 64, 64, 3, 3, 1, 1, 1, 64}, {2, 9, 12, 8, 8, 3, 3, 2, 1, 1, 8},     {1, 6, 5, 35, 35, 3, 3, 1, 2, 2, 35},
       {1, 3, 2, 5, 5, 3, 3, 1, 1, 5, 5},    {1, 25, 5, 16, 16, 25, 5, 1, 1, 0, 16}, {1, 2, 2, 1, 1, 2, 2, 1, 1, 0, 1},
       {1, 3, 3, 67, 67, 1, 3, 1, 1, 1, 67},
   };

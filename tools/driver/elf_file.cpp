@@ -12,14 +12,18 @@ constexpr uint64_t kWrite = 1, kAlloc = 2, kExecute = 4;
 constexpr unsigned kFunction = 2;
 
 [[noreturn]] void refuse() {
-  throw Error(ErrorKind::Unsupported, "the sizes of code and data are only known for ELF files", "leave limits of code, flash and stack out");
+  throw Error(ErrorKind::Unsupported, "the sizes of code and data are only known for ELF files",
+              "leave limits of code, flash and stack out");
 }
 
 /// Numbers of the file, whatever its byte order. Structures of 64 bits have wider addresses and sizes ("words").
 class Reader {
  public:
   explicit Reader(std::string_view file) : file_(file) {
-    if (!file.starts_with("\x7f" "ELF") || file.size() < 16) refuse();
+    if (!file.starts_with("\x7f"
+                          "ELF") ||
+        file.size() < 16)
+      refuse();
     wide_ = file[4] == 2;
     little_ = file[5] == 1;
     if ((!wide_ && file[4] != 1) || (!little_ && file[5] != 2)) refuse();

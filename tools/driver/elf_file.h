@@ -9,7 +9,7 @@ namespace onnxc {
 struct ElfFile {
   struct Section {
     std::string_view name;
-    bool is_allocated = false;  ///< it takes memory when the program runs
+    bool is_allocated = false;                                    ///< it takes memory when the program runs
     bool is_code = false, is_writable = false, has_bytes = true;  ///< without bytes it begins as zeros
     int64_t bytes = 0;
   };

@@ -34,7 +34,10 @@ Footprint footprint_of(std::string_view object, std::string_view call_graph) {
   Footprint footprint;
   for (const ElfFile::Section& section : read_elf(object).sections) {
     if (!section.is_allocated) continue;
-    int64_t& kind = section.is_code ? footprint.code : !section.has_bytes ? footprint.zeroed : section.is_writable ? footprint.data : footprint.constants;
+    int64_t& kind = section.is_code       ? footprint.code
+                    : !section.has_bytes  ? footprint.zeroed
+                    : section.is_writable ? footprint.data
+                                          : footprint.constants;
     kind += section.bytes;
   }
   if (call_graph.empty()) footprint.stack.why = "only g++ tells how much stack functions take";
@@ -46,26 +49,32 @@ std::string text(const Footprint& f) {
   const std::string stack = f.stack.bytes ? with_commas(*f.stack.bytes) : "unknown, since " + f.stack.why;
   const bool bounded = f.arena < kEndless;
   return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}); by {}", with_commas(f.flash()),
-                     with_commas(f.code), with_commas(f.constants), with_commas(f.weights), f.data > 0 ? ", data " + with_commas(f.data) : "",
-                     bounded && f.stack.bytes ? with_commas(f.ram()) : "unknown", bounded ? with_commas(f.arena) : "without a bound", stack,
+                     with_commas(f.code), with_commas(f.constants), with_commas(f.weights),
+                     f.data > 0 ? ", data " + with_commas(f.data) : "", bounded && f.stack.bytes ? with_commas(f.ram()) : "unknown",
+                     bounded ? with_commas(f.arena) : "without a bound", stack,
                      f.data + f.zeroed > 0 ? ", variables " + with_commas(f.data + f.zeroed) : "", f.compiler);
 }
 
 void check_footprint(const Footprint& f, const FootprintLimits& limits) {
   const auto refuse = [](const char* what, int64_t bytes, int64_t most, const std::string& why, const char* option) {
-    throw Error(ErrorKind::Budget, fmt::format("{} would take {} bytes, more than {}{}", what, bytes, most, why), std::string("see ") + option);
+    throw Error(ErrorKind::Budget, fmt::format("{} would take {} bytes, more than {}{}", what, bytes, most, why),
+                std::string("see ") + option);
   };
   if (limits.flash && f.flash() > *limits.flash)
-    refuse("the unit", f.flash(), *limits.flash, fmt::format(" of flash: code {}, constants {}, weights {}", f.code, f.constants, f.weights), "--max-flash");
+    refuse("the unit", f.flash(), *limits.flash,
+           fmt::format(" of flash: code {}, constants {}, weights {}", f.code, f.constants, f.weights), "--max-flash");
   if (limits.stack || limits.ram) {
     if (!f.stack.bytes)
-      throw Error(ErrorKind::Unsupported, "the stack has no bound: " + f.stack.why, "compile with g++, or leave --max-stack and --max-ram out");
+      throw Error(ErrorKind::Unsupported, "the stack has no bound: " + f.stack.why,
+                  "compile with g++, or leave --max-stack and --max-ram out");
   }
-  if (limits.stack && *f.stack.bytes > *limits.stack) refuse("the stack", *f.stack.bytes, *limits.stack, ": " + path_text(f.stack), "--max-stack");
+  if (limits.stack && *f.stack.bytes > *limits.stack)
+    refuse("the stack", *f.stack.bytes, *limits.stack, ": " + path_text(f.stack), "--max-stack");
   if (limits.ram && f.arena >= kEndless)
     throw Error(ErrorKind::Budget, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
   if (limits.ram && f.ram() > *limits.ram)
-    refuse("the unit", f.ram(), *limits.ram, fmt::format(" of RAM: arena {}, stack {}, variables {}", f.arena, *f.stack.bytes, f.data + f.zeroed), "--max-ram");
+    refuse("the unit", f.ram(), *limits.ram,
+           fmt::format(" of RAM: arena {}, stack {}, variables {}", f.arena, *f.stack.bytes, f.data + f.zeroed), "--max-ram");
 }
 
 }  // namespace onnxc

@@ -12,12 +12,12 @@ namespace onnxc {
 
 /// In bytes.
 struct Footprint {
-  int64_t code = 0, constants = 0;    ///< machine code; constants beside the weights
-  int64_t weights = 0;                ///< as they are packed
-  int64_t data = 0, zeroed = 0;       ///< variables that begin with values, and with zeros
-  int64_t arena = 0;                  ///< the most that a run needs; kEndless if it has no bound
-  StackBound stack{};                 ///< without a bound where the compiler is not g++
-  std::string compiler{};             ///< its version and flags
+  int64_t code = 0, constants = 0;  ///< machine code; constants beside the weights
+  int64_t weights = 0;              ///< as they are packed
+  int64_t data = 0, zeroed = 0;     ///< variables that begin with values, and with zeros
+  int64_t arena = 0;                ///< the most that a run needs; kEndless if it has no bound
+  StackBound stack{};               ///< without a bound where the compiler is not g++
+  std::string compiler{};           ///< its version and flags
   int64_t flash() const { return code + constants + weights + data; }
   /// Without inputs and outputs, which are the caller's.
   int64_t ram() const { return data + zeroed + arena + stack.bytes.value_or(0); }

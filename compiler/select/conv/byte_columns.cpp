@@ -70,9 +70,10 @@ void build_depthwise(KernelQuery& l, const ConvCall& c, const ColumnKernels& ker
   const View x = input_pixels(l, c), y = output_pixels(l, c);
   StepBuilder step = l.call(kernels.depthwise);
   step.pointer(x);
-  step.pointer(l.weights(conv_weights_name(l), ElementType::I8, pack::depthwise_columns(byte_weights(l), kernels.form, c.cin, c.kh * c.kw)));
-  step.pointer(y).pointer(l.thread_workspace(
-      "taps", ElementType::U8, contract::depthwise_columns_scratch(c.kh * c.kw, c.cin, l.target().pointer_bits / 8)));
+  step.pointer(
+      l.weights(conv_weights_name(l), ElementType::I8, pack::depthwise_columns(byte_weights(l), kernels.form, c.cin, c.kh * c.kw)));
+  step.pointer(y).pointer(
+      l.thread_workspace("taps", ElementType::U8, contract::depthwise_columns_scratch(c.kh * c.kw, c.cin, l.target().pointer_bits / 8)));
   NamedArgs params = conv_params(c.over, c.cin, c.cout, contract::kUsualGroup, x, y);
   add_start(l, params, pack::depthwise_start(start_of(l), kernels.form, c.cin));
   if (!c.no_pads()) params.emplace_back("outside", dim_arg(l.node().integer("outside", 0)));
@@ -113,7 +114,7 @@ bool consider_column_product(KernelQuery& l, Dim rows) {
     const contract::WindowRuns runs = contract::window_runs(1, 1, k, true);
     if (kernels.form.bytes == 1 || rows == Dim(1)) step.null();
     else step.pointer(l.thread_workspace("columns", ElementType::U8, contract::column_scratch(kernels.form, runs)));
-    NamedArgs params{{"w", dim_arg(rows)},  {"cin", dim_arg(k)},     {"ow", dim_arg(rows)},
+    NamedArgs params{{"w", dim_arg(rows)}, {"cin", dim_arg(k)},     {"ow", dim_arg(rows)},
                      {"cout", dim_arg(n)}, {"x_pixel", dim_arg(k)}, {"y_pixel", dim_arg(n)}};
     add_start(l, params, pack::column_start(start_of(l), weights, shape));
     step.params(std::move(params)).epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * (k * n)).emit();

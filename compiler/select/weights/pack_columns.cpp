@@ -51,7 +51,8 @@ std::vector<int8_t> columns(std::span<const int8_t> w, const ColumnShape& s) {
     append_column_panels(out, s.form, k, outputs, [&](int64_t output, int64_t step) {
       const int64_t run = step / pitch, byte = step % pitch;
       if (run >= runs.count || byte >= runs.bytes) return int8_t{0};
-      const int64_t tap = s.joined ? run * s.kw + byte / s.cin : run, channel = s.joined ? byte % s.cin : byte, row = group * outputs + output;
+      const int64_t tap = s.joined ? run * s.kw + byte / s.cin : run, channel = s.joined ? byte % s.cin : byte,
+                    row = group * outputs + output;
       return w[static_cast<std::size_t>(s.transposed ? channel * s.cout + row : (row * s.cin + channel) * s.kh * s.kw + tap)];
     });
   }
@@ -60,7 +61,9 @@ std::vector<int8_t> columns(std::span<const int8_t> w, const ColumnShape& s) {
 
 bool fits_pairs(std::span<const int8_t> w, const ColumnShape& s) {
   const int64_t k = s.cin * s.kh * s.kw, outputs = s.cout / s.group;
-  const auto at = [&](int64_t row, int64_t step) { return w[static_cast<std::size_t>(s.transposed ? step * s.cout + row : row * k + step)]; };
+  const auto at = [&](int64_t row, int64_t step) {
+    return w[static_cast<std::size_t>(s.transposed ? step * s.cout + row : row * k + step)];
+  };
   for (int64_t row = 0; row < s.cout; row += outputs) {
     for (int64_t r = row; r + 1 < row + outputs; r += 2) {
       for (int64_t step = 0; step < k; ++step) {
@@ -88,7 +91,9 @@ std::vector<int32_t> column_start(std::span<const int32_t> start, std::span<cons
 
 std::vector<int8_t> depthwise_columns(std::span<const int8_t> w, const contract::ColumnForm& form, int64_t c, int64_t taps) {
   std::vector<int8_t> out;
-  const auto weight = [&](int64_t channel, int64_t tap) { return channel < c ? w[static_cast<std::size_t>(channel * taps + tap)] : int8_t{0}; };
+  const auto weight = [&](int64_t channel, int64_t tap) {
+    return channel < c ? w[static_cast<std::size_t>(channel * taps + tap)] : int8_t{0};
+  };
   const auto append_16_bits = [&](int8_t value) {
     out.push_back(value);
     out.push_back(static_cast<int8_t>(value < 0 ? -1 : 0));

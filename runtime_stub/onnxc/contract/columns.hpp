@@ -34,6 +34,8 @@ constexpr int64_t column_steps(const ColumnForm& form, WindowRuns runs) {
 constexpr int64_t column_scratch(const ColumnForm& form, WindowRuns runs) { return form.pixels * form.bytes * column_steps(form, runs); }
 
 /// Bytes of the scratch memory of a share of depthwise_columns: where the taps of a window lie, twice, and a pixel outside of the image.
-constexpr int64_t depthwise_columns_scratch(int64_t taps, int64_t channels, int64_t pointer_bytes) { return 2 * taps * pointer_bytes + channels; }
+constexpr int64_t depthwise_columns_scratch(int64_t taps, int64_t channels, int64_t pointer_bytes) {
+  return 2 * taps * pointer_bytes + channels;
+}
 
 }  // namespace onnxc::inline ONNXC_ISA::contract

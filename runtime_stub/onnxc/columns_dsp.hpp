@@ -132,6 +132,29 @@ ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, cons
 #endif
 }
 
+/// Four steps of one column of bytes.
+ONNXC_INLINE void add_bytes(PairedSums& a, uint32_t bytes, const uint32_t*& w) {
+#if defined(ONNXC_DSP_BY_HAND)
+#define ONNXC_PAIR_OF_STEPS(x)                               \
+  "ldrd %[w0], %[w2], [%[w]], #8\n\t"                        \
+  "smlad %[m0], %[" x "], %[w0], %[m0]\n\tsmlad %[m2], %[" x \
+  "], %[w2], %[m2]\n\t"                                      \
+  "sxtb16 %[w0], %[w0]\n\tsxtb16 %[w2], %[w2]\n\t"           \
+  "smlad %[d0], %[" x "], %[w0], %[d0]\n\tsmlad %[d2], %[" x "], %[w2], %[d2]\n\t"
+  uint32_t even, w0, w2;
+  asm("uxtb16 %[even], %[odd]\n\tuxtb16 %[odd], %[odd], ror #8\n\t" ONNXC_PAIR_OF_STEPS("even") ONNXC_PAIR_OF_STEPS("odd")
+      : [odd] "+r"(bytes), [w] "+r"(w), [d0] "+r"(a.d0), [d2] "+r"(a.d2), [m0] "+r"(a.m0), [m2] "+r"(a.m2), [even] "=&r"(even),
+        [w0] "=&r"(w0), [w2] "=&r"(w2)
+      :
+      : "memory");
+#undef ONNXC_PAIR_OF_STEPS
+#else
+  a.add(uxtb16(bytes), w[0], w[1]);
+  a.add(uxtb16_odd(bytes), w[2], w[3]);
+  w += 4;
+#endif
+}
+
 /// Two taps of four channels. The compiler would keep some of its operands in memory.
 ONNXC_INLINE void add_taps(int32_t (&s)[4], const uint8_t* x, const std::ptrdiff_t*& tap, const uint32_t*& w) {
 #if defined(ONNXC_DSP_BY_HAND)
@@ -213,22 +236,17 @@ struct DspColumns {
     const auto* w = reinterpret_cast<const uint32_t*>(weights);
     dsp::PairedSums a{start[0], start[2], 0, 0};
     sums[1] = start[1], sums[3] = start[3];
-    const auto four = [&](uint32_t bytes) ONNXC_INLINE_LAMBDA {
-      a.add(dsp::uxtb16(bytes), w[0], w[1]);
-      a.add(dsp::uxtb16_odd(bytes), w[2], w[3]);
-      w += 4;
-    };
     do {
       const uint8_t* const end = x + (n < kSteps ? n : kSteps);
       a.begin();
       for (const uint8_t* const whole = x + (end - x) / 16 * 16; x != whole; x += 16) {
-        ONNXC_UNROLL for (int i = 0; i < 4; ++i) four(dsp::load_word(x + 4 * i));
+        ONNXC_UNROLL for (int i = 0; i < 4; ++i) dsp::add_bytes(a, dsp::load_word(x + 4 * i), w);
       }
       while (x != end) {
         uint32_t last = 0;
         const std::ptrdiff_t left = end - x < 4 ? end - x : 4;
         std::memcpy(&last, x, static_cast<std::size_t>(left));
-        four(last);
+        dsp::add_bytes(a, last, w);
         x += left;
       }
       a.end(sums[1], sums[3]);
@@ -254,7 +272,7 @@ struct DspColumns {
         s[3] = dsp::smlatt(odd, w[1], s[3]);
         w += 2;
       }
-      __builtin_memcpy(sums, s, sizeof s);
+      for (int r = 0; r < 4; ++r) sums[r] = s[r];
     }
     const auto* const rest = reinterpret_cast<const int16_t*>(w);
     for (int32_t c = 0; c < channels; ++c) {

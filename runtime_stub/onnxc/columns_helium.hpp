@@ -6,10 +6,6 @@
 //
 // Weights of eight channels of a depthwise convolution are [tap][8]; both they and x are widened by their loads.
 #pragma once
-#if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
-#endif
-
 #include <cstring>
 
 #include "conv_columns.hpp"
@@ -59,31 +55,51 @@ struct HeliumColumns {
     }
 #endif
   }
-  static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w,
                                              const int32_t* start, int32_t channels, int32_t* sums) {
-#if defined(__ARM_FEATURE_MVE)
-    const auto vectors = [&]<int kVectors>() ONNXC_INLINE_LAMBDA {
-      for (; channels >= 8 * kVectors;
-           channels -= 8 * kVectors, x += 8 * kVectors, w += 8 * kVectors * count, start += 8 * kVectors, sums += 8 * kVectors) {
-        int32x4x2_t s[kVectors];  // of even channels, of odd ones
-        ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) s[v] = vld2q_s32(start + 8 * v);
-        const int8_t* weights = w;
-        for (int32_t tap = 0; tap < count; ++tap, weights += 8) {
-          const uint8_t* const from = x + offset[tap];
-          ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) {
-            const int16x8_t bytes = vreinterpretq_s16_u16(vldrbq_u16(from + 8 * v)), factors = vldrbq_s16(weights + 8 * v * count);
-            s[v].val[0] = vaddq_s32(s[v].val[0], vmullbq_int_s16(bytes, factors));
-            s[v].val[1] = vaddq_s32(s[v].val[1], vmulltq_int_s16(bytes, factors));
-          }
-        }
-        ONNXC_UNROLL for (int v = 0; v < kVectors; ++v) vst2q_s32(sums + 8 * v, s[v]);
-      }
-    };
-    vectors.template operator()<2>();
-    vectors.template operator()<1>();
+#if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // or the frame takes one of the registers
+    // g++ 12 keeps pairs of vectors in memory, so the loops are written out. Sums of even channels and of odd ones have vectors of their own.
+#define ONNXC_TAPS_OF_EIGHT(at, w, even, odd)               \
+  "vldrb.u16 q4, [%[from], #" at "]\n\tvldrb.s16 q5, [%[" w \
+  "]], #8\n\t"                                              \
+  "vmullb.s16 q6, q4, q5\n\tvadd.i32 " even ", " even       \
+  ", q6\n\t"                                                \
+  "vmullt.s16 q6, q4, q5\n\tvadd.i32 " odd ", " odd ", q6\n\t"
+    const uint8_t* from;
+    for (; channels >= 16; channels -= 16, x += 16) {
+      const std::ptrdiff_t* tap = offset;
+      const int8_t* next = w + 8 * count;
+      asm("vld20.32 {q0, q1}, [%[start]]\n\tvld21.32 {q0, q1}, [%[start]]!\n\t"
+          "vld20.32 {q2, q3}, [%[start]]\n\tvld21.32 {q2, q3}, [%[start]]!\n\t"
+          "dls lr, %[count]\n"
+          "1:\n\t"
+          "ldr %[from], [%[tap]], #4\n\tadd %[from], %[x]\n\t"
+          ONNXC_TAPS_OF_EIGHT("0", "w", "q0", "q1") ONNXC_TAPS_OF_EIGHT("8", "next", "q2", "q3")
+          "le lr, 1b\n\t"
+          "vst20.32 {q0, q1}, [%[sums]]\n\tvst21.32 {q0, q1}, [%[sums]]!\n\t"
+          "vst20.32 {q2, q3}, [%[sums]]\n\tvst21.32 {q2, q3}, [%[sums]]!"
+          : [tap] "+r"(tap), [w] "+l"(w), [next] "+l"(next), [start] "+r"(start), [sums] "+r"(sums), [from] "=&l"(from)
+          : [x] "r"(x), [count] "r"(count)
+          : "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "memory");
+      w = next;
+    }
+    if (channels >= 8) {
+      const std::ptrdiff_t* tap = offset;
+      asm("vld20.32 {q0, q1}, [%[start]]\n\tvld21.32 {q0, q1}, [%[start]]!\n\t"
+          "dls lr, %[count]\n"
+          "1:\n\t"
+          "ldr %[from], [%[tap]], #4\n\tadd %[from], %[x]\n\t"
+          ONNXC_TAPS_OF_EIGHT("0", "w", "q0", "q1")
+          "le lr, 1b\n\t"
+          "vst20.32 {q0, q1}, [%[sums]]\n\tvst21.32 {q0, q1}, [%[sums]]!"
+          : [tap] "+r"(tap), [w] "+l"(w), [start] "+r"(start), [sums] "+r"(sums), [from] "=&l"(from)
+          : [x] "r"(x), [count] "r"(count)
+          : "lr", "q0", "q1", "q4", "q5", "q6", "memory");
+      channels -= 8, x += 8;
+    }
+#undef ONNXC_TAPS_OF_EIGHT
 #endif
     for (int32_t c = 0; c < channels; ++c) {
       int32_t sum = start[c];

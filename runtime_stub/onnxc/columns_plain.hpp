@@ -24,7 +24,7 @@ struct PlainColumns {
   __attribute__((noinline)) static void multiply(const uint8_t* const (&x)[2], const int8_t* w, int32_t k, const int32_t* start,
                                                  int32_t (&sums)[2][4]) {
     int32_t s[2][4];  // eight sums, since a core with thirteen registers holds no more
-    for (int r = 0; r < 4; ++r) s[0][r] = s[1][r] = start[r];
+    ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[0][r] = s[1][r] = start[r];
     const uint8_t *first = x[0], *second = x[1];
     for (const uint8_t* const end = first + k; first != end; ++first, ++second, w += 4) {
       const int32_t a = *first, b = *second;
@@ -34,9 +34,17 @@ struct PlainColumns {
         s[1][r] += b * weight;
       }
     }
-    __builtin_memcpy(sums, s, sizeof s);
+    ONNXC_UNROLL for (int r = 0; r < 4; ++r) sums[0][r] = s[0][r], sums[1][r] = s[1][r];
   }
-  static void multiply_row(const uint8_t*, const int8_t*, int32_t, const int32_t*, int32_t (&)[4]) {}
+  __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* w, int32_t n, const int32_t* start,
+                                                     int32_t (&sums)[4]) {
+    int32_t s[4];
+    ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] = start[r];
+    for (const uint8_t* const end = x + n; x != end; ++x, w += 4) {
+      ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] += *x * w[r];
+    }
+    ONNXC_UNROLL for (int r = 0; r < 4; ++r) sums[r] = s[r];
+  }
 
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w,

@@ -21,6 +21,7 @@
 #pragma once
 #include "contract/window.hpp"
 #include "gemm.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -251,7 +252,7 @@ ONNXC_INLINE void conv_grid(Share share, const float* in, const T* w, float* out
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void conv(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+void conv(Share share, const float* x, const T* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   detail::conv_grid<MR, NV, kPairs>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 

@@ -20,7 +20,7 @@
 //   column(scratch, j, k)            column j
 //   put(column, at, from, n, moves)  writes steps [at, at + n) of a column: n bytes at `from`, or four equal ones at `from` over and over
 //   multiply(x, w, k, start, sums)   sums[j][r] = start[r] + column x[j] times output r of a panel, k steps of each
-//   multiply_row(x, w, n, start, sums)   if !kInPlace: the same of n bytes where they lie, without a second column
+//   multiply_row(x, w, n, start, sums)   the same of n bytes where they lie, without a second column; if there are two columns
 //
 // w packed: [group][ceil(cout_g / 4)][k][4] in the order that Columns states, with zeros beyond (pack::columns). start: [group][ceil(cout_g / 4)][4].
 // A window is kh runs of kw * cin bytes where neighbours in a row are neighbours in memory (`joined`), else kh * kw runs of one pixel's bytes.
@@ -38,7 +38,7 @@ class ColumnProducts {
  public:
   static constexpr auto kPixels = static_cast<int32_t>(Columns::kForm.pixels), kOutputs = static_cast<int32_t>(contract::kColumnOutputs);
 
-  ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int32_t first)
+  __attribute__((noinline)) ColumnProducts(const uint8_t* x, uint8_t* scratch, const ColumnConvParams& p, int32_t first)
       : p_(p),
         window_(p),
         point_(first, p.oh, p.ow),
@@ -63,15 +63,17 @@ class ColumnProducts {
       uint8_t* const column = Columns::column(scratch_, j, k_);
       columns_[j] = in_place ? image + top * row + left * window_.pixel : column;
       if (!in_place) write_column<Columns>(window_, column, image, top, left);
-      alone_ = in_place && !Columns::kInPlace;
+      alone_ = in_place && kPixels > 1 && count == 1;
       point_.advance();
     }
   }
 
   /// The sums of a panel.
   __attribute__((noinline)) void multiply(const int8_t* panel, const int32_t* start, int32_t (&sums)[kPixels][kOutputs]) const {
-    if (alone_) Columns::multiply_row(columns_[0], panel, window_.run, start, sums[0]);
-    else Columns::multiply(columns_, panel, steps_, start, sums);
+    if constexpr (kPixels > 1) {
+      if (alone_) return Columns::multiply_row(columns_[0], panel, window_.run, start, sums[0]);
+    }
+    Columns::multiply(columns_, panel, steps_, start, sums);
   }
 
  private:

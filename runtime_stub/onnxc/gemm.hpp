@@ -21,6 +21,7 @@
 // docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "contract/gemm.hpp"
+#include "passed.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -73,7 +74,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void gemm(Share share, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
+void gemm(Share share, const float* a, const T* b, float* c, Passed<GemmParams> p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const detail::ProductShare own(share, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
   const TileOrder order(share, p.m * p.n);

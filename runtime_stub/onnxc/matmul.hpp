@@ -11,6 +11,7 @@
 // n].
 #pragma once
 #include "contract/gemm.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 #include "transpose.hpp"
@@ -97,7 +98,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
 
 /// See the head of the file. c overlaps neither a nor b; operands of the epilogue may be c itself.
 template <int MR, int NV, bool transposed = false, class Epi = Epilogue<Keep>>
-void matmul(Share share, const float* a, const float* b, float* c, float* panel, MatMulParams p, Epi epi = {}) {
+void matmul(Share share, const float* a, const float* b, float* c, float* panel, Passed<MatMulParams> p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t panels = (p.n + NR - 1) / NR, batches = p.batch.count();
   const bool in_place = p.m <= MR;

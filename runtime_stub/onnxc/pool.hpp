@@ -9,6 +9,7 @@
 #pragma once
 #include "contract/pool.hpp"
 #include "contract/window.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 
@@ -103,12 +104,12 @@ ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& 
 }  // namespace detail
 
 template <class Epi = Epilogue<Keep>>
-void max_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void max_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(share, x, y, p, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi);
 }
 
 template <class Epi = Epilogue<Keep>>
-void average_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void average_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(
       share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; },
       [&p](int64_t top, int64_t left, int64_t pixels) ONNXC_INLINE_LAMBDA {

@@ -10,6 +10,7 @@
 // blocks are added in float. max and min propagate NaN. r = 0 gives the combining function's start. Other types and
 // axes: scalar/reduce.hpp.
 #pragma once
+#include "passed.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -137,7 +138,7 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
 
 /// y[o] = epilogue(combine of prologue(x[o * x_row + i]) over i in [0, r)).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_last(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+void reduce_last(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.outer);
   for (int64_t o = first; o < last; ++o) {
     const float* const row = x + o * p.x_row;
@@ -171,7 +172,7 @@ ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Lo
 
 /// y[o * y_outer + j] = epilogue(combine of prologue(x[o * x_outer + i * x_row + j]) over i in [0, r)), j in [0, inner).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_middle(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+void reduce_middle(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   constexpr int kWide = 4;
   constexpr int64_t kStrip = kWide * Vec::width;
   const int64_t strips = (p.inner + kStrip - 1) / kStrip;

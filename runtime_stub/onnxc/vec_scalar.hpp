@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base.hpp"
+#include "nearest_int.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -135,7 +136,11 @@ ONNXC_INLINE IntVec bits(Vec x) { return {std::bit_cast<int32_t>(x.lanes)}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return {std::bit_cast<float>(x.raw)}; }
 ONNXC_INLINE IntVec truncate(Vec x) { return {static_cast<int32_t>(x.lanes)}; }
 inline constexpr bool kToIntGivesLeast = false;
-#if defined(__ARM_FP) && !defined(__aarch64__)
+/// Floats in software.
+#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen))
+#define ONNXC_SOFT_FLOATS
+#endif
+#if (defined(__ARM_FP) && !defined(__aarch64__)) || defined(ONNXC_SOFT_FLOATS)
 inline constexpr bool kToIntSaturates = true;  // where x is beyond the range; 0 of NaN
 #else
 inline constexpr bool kToIntSaturates = false;
@@ -146,6 +151,8 @@ ONNXC_INLINE IntVec to_int(Vec x) {
   IntVec result;
   asm("vcvtr.s32.f32 %0, %1" : "=t"(result.raw) : "t"(x.lanes));
   return result;
+#elif defined(ONNXC_SOFT_FLOATS)
+  return {nearest_int(x.lanes)};
 #else
   return truncate(round(x));
 #endif

@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
   using namespace onnxc::bench;
   const double peak = fma_peak(0.3);
   Suite suite(peak);
-  for (const auto add : {add_linear, add_convolutions, add_recurrent, add_elementwise, add_reduce, add_pool, add_movement, add_image,
-                         add_scalar, add_signal, add_ml, add_sequence, add_text})
+  for (const auto add : {add_linear, add_convolutions, add_columns, add_recurrent, add_elementwise, add_reduce, add_pool, add_movement,
+                         add_image, add_scalar, add_signal, add_ml, add_sequence, add_text})
     add(suite);
   if (const std::vector<std::string> missing = suite.missing(); !missing.empty()) {
     for (const std::string& row : missing) std::fprintf(stderr, "kernel_bench: row %s of the catalogue has no benchmark\n", row.c_str());

@@ -168,6 +168,7 @@ class Suite {
 
 // One function for each file of targets/kernels.
 void add_elementwise(Suite& suite);
+void add_columns(Suite& suite);  // of linear.inc, for microcontrollers
 void add_image(Suite& suite);
 void add_linear(Suite& suite);
 void add_convolutions(Suite& suite);  // of linear.inc

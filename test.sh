@@ -139,6 +139,7 @@ beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O
 beside "samples" script tests/samples/run.sh
 beside "a model in a page" script tests/web/run.sh
 beside "packages" script tests/package/run.sh
+beside "the same bits on every machine" script tests/numerics/reproducible.sh
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh

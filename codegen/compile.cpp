@@ -46,10 +46,11 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.threads = options.threads;
   emit.profile = options.profile;
   emit.huge_pages = options.huge_pages;
-  emit.flush_subnormals = options.subnormals == Subnormals::Flush;
+  emit.flush_subnormals = options.subnormals == Subnormals::Flush && options.math != Math::Reproducible;  // not all machines can
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
-  emit.portable = compilation.target.features.empty();
+  emit.portable = compilation.target.features.empty() || options.math == Math::Reproducible;
+  emit.reproducible = options.math == Math::Reproducible;
   emit.machine_flags = compilation.target.flags;
   emit.triple = compilation.target.triple;
   emit.little_endian = compilation.target.little_endian;

@@ -287,6 +287,11 @@ class Emitter {
     if (options_.portable) {
       text += "// Vectors of the compiler's own, of one width on every machine.\n#define ONNXC_NO_INTRINSICS 1\n";
       if (options_.vector_floats > 0) text += fmt::format("#define ONNXC_VECTOR_FLOATS {}\n", options_.vector_floats);
+      if (options_.reproducible)
+        text +=
+            "// The same results on every machine: a product and a sum are rounded one by one.\n#define ONNXC_REPRODUCIBLE 1\n#if "
+            "defined(__clang__)\n"
+            "#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n";
       text += "\n";
     }
     text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n{}", options_.header_name,

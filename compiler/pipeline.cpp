@@ -148,6 +148,17 @@ NarrowWeights usual_narrow_weights(const CompilerOptions& options) { return opti
 
 namespace {
 
+/// The target, but for instructions on floats that only some machines have; and with the costs of any, so that all choose alike.
+Target without_own_arithmetic(Target target) {
+  Features exact;
+  for (const Feature feature : {Feature::Dsp, Feature::Helium}) {  // of integers
+    if (target.has(feature)) exact.add(feature);
+  }
+  target.features = exact;
+  target.machine = target.vector_floats == 1 ? &machines::kScalar : &machines::kGeneric;
+  return target;
+}
+
 /// Import, passes, lowering and memory plan, for all sizes that the dimensions may have. `same`: symbols of the
 /// inputs that are replaced by other extents. `general`: if this is to be a variant, the program for all sizes, whose
 /// interface it gets.
@@ -158,8 +169,17 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (target->gpu == nullptr && (options.devices != Devices::Auto || options.gpu_memory))
     throw Error(ErrorKind::Usage, fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
                 "say --target=cuda-sm80");
+  if (target->gpu != nullptr && options.math == Math::Reproducible)
+    throw Error(ErrorKind::Usage, "--math=reproducible is for processors", "leave --math out, or say --math=strict");
   Imported imported = import_model(model, import_options(options, std::move(same)));
-  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}, {}, {}};
+  Compilation result{std::move(imported.info),
+                     options.math == Math::Reproducible ? without_own_arithmetic(*target) : *target,
+                     std::move(imported.graph),
+                     {},
+                     {},
+                     {},
+                     {},
+                     {}};
   Graph& graph = result.graph;
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
@@ -178,7 +198,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
-    if (pass.math == Math::Default && options.math == Math::Strict) continue;
+    if (pass.math == Math::Default && (options.math == Math::Strict || options.math == Math::Reproducible)) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
     if (pass.bare && !result.target.bare) continue;
     if (pass.needs != Features{} && result.target.gpu != nullptr) continue;  // vectors of a processor
@@ -189,7 +209,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
                            .small = options.small,
                            .math = options.math,
                            .narrow_weights = options.narrow_weights,
-                           .flush_weights = options.subnormals == Subnormals::Flush,
+                           .flush_weights = options.subnormals == Subnormals::Flush && options.math != Math::Reproducible,
                            .heap = options.heap,
                            .max_trip = options.max_trip,
                            .channels_last = options.level > 0,

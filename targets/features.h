@@ -16,6 +16,7 @@ class Features {
   constexpr Features(std::initializer_list<Feature> list) {
     for (const Feature feature : list) bits_ |= bit(feature);
   }
+  constexpr void add(Feature feature) { bits_ |= bit(feature); }
   constexpr bool has(Feature feature) const { return (bits_ & bit(feature)) != 0; }
   /// Whether all of `needed` are among these.
   constexpr bool include(Features needed) const { return (needed.bits_ & ~bits_) == 0; }

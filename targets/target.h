@@ -79,6 +79,9 @@ struct Kernel {
   /// has fewer multiplications, and errors relative to the largest of these values. Or it rounds operands relative to
   /// the largest of their neighbours, with the same consequences.
   bool mixes = false;
+  /// The last bits of its results depend on the machine: it sums along the lanes of vectors, or in another order than kernels that other
+  /// machines take for the same operator (convolutions: rows of a window, pixels, channels), or calls functions of the C library.
+  bool varies = false;
   RunsOn runs_on = RunsOn::Cpu;
   bool divisible = false;  ///< takes onnxc::Share as its last argument, which only GPUs pass
   double per_call = 0, per_mac = 0, per_byte = 0;

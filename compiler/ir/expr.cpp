@@ -240,6 +240,52 @@ bool is_vectorisable(const Expr& expr) {
   return has_lanes(expr.type()) && std::ranges::all_of(expr.terms, [&](const Expr::Term& term) { return is_vectorisable(expr, term); });
 }
 
+namespace {
+/// Whether the power is one that vectors compute by products, a quotient or a root: see fn::pow in vfn.hpp.
+bool is_power_by_products(const Expr& expr, const Expr::Term& term) {
+  const Expr::Term& exponent = expr.terms[static_cast<std::size_t>(term.args[1])];
+  if (term.type != ElementType::F32 || exponent.kind != Expr::Kind::Constant || exponent.type != ElementType::F32) return false;
+  const float e = std::bit_cast<float>(static_cast<uint32_t>(exponent.bits));
+  return e == 1 || e == 2 || e == 3 || e == -1 || e == 0.5f;
+}
+}  // namespace
+
+std::string varying_function(const Expr& expr, bool vectors) {
+  for (const Expr::Term& term : expr.terms) {
+    if (term.kind != Expr::Kind::Apply) continue;
+    switch (term.fn) {
+      // Vectors have forms of their own.
+      case Fn::Exp:
+      case Fn::Log:
+      case Fn::Tanh:
+      case Fn::Erf:
+      case Fn::Sigmoid:
+      case Fn::Gate:
+      case Fn::GateExp2:
+      case Fn::Softplus:
+        if (vectors && term.type == ElementType::F32) continue;
+        break;
+      case Fn::Sin:
+      case Fn::Cos:
+      case Fn::Tan:
+      case Fn::Asin:
+      case Fn::Acos:
+      case Fn::Atan:
+      case Fn::Sinh:
+      case Fn::Cosh:
+      case Fn::Asinh:
+      case Fn::Acosh:
+      case Fn::Atanh: break;
+      case Fn::Pow:
+        if (vectors && is_power_by_products(expr, term)) continue;
+        break;
+      default: continue;
+    }
+    return info(term.fn).name;
+  }
+  return "";
+}
+
 uint64_t to_bits(ElementType type, double value) {
   const auto integer = [&](double lo, double hi) -> uint64_t {
     if (std::isnan(value)) return 0;

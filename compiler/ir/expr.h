@@ -115,6 +115,9 @@ bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k);
 bool has_lanes(ElementType type);
 /// Whether every term is f32, a condition, or of another type that has lanes and is only cast, so that fn's vector overloads apply.
 bool is_vectorisable(const Expr& expr);
+
+/// The name of a function of the expression whose results depend on the machine, or empty: one of the C library, on vectors or on scalars.
+std::string varying_function(const Expr& expr, bool vectors);
 /// The cost of an element, in additions or multiplications, for predictions. A function counts the multiply-adds of
 /// its polynomial.
 int64_t operations(const Expr& expr);

@@ -24,7 +24,7 @@ void collect_extents(const Node& node, const Type& outer, const Type& inner, Dim
 }
 
 Lowerer::Scope Lowerer::region_scope(const Graph& region, Scope& outer, const Node& node) {
-  Scope inner{&region, assign_layouts(region, options_.channels_last ? target_.vector_floats : 1),
+  Scope inner{&region, assign_layouts(region, options_.channels_last ? target_.vector_floats : 1, 4, options_.math != Math::Reproducible),
               PerValue<std::vector<View>>(region.values.size())};
   if (!options_.channels_last) std::fill(inner.layouts.begin(), inner.layouts.end(), Layout{});
   const std::size_t formals = region.inputs.size() - node.captures.size();

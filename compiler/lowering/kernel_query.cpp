@@ -55,7 +55,7 @@ bool KernelQuery::small() const { return lowerer_.options_.small; }
 Math KernelQuery::math() const { return lowerer_.options_.math; }
 bool KernelQuery::may_mix() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return lowerer_.options_.math != Math::Strict && !small() && may(node_) &&
+  return math() != Math::Strict && math() != Math::Reproducible && !small() && may(node_) &&
          std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
@@ -211,7 +211,10 @@ const std::vector<const Node*>& KernelQuery::absorbed() const {
 void KernelQuery::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,
                            bool narrow) {
   const Kernel& kernel = find_kernel(row);
-  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix())) return;
+  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix()) || (kernel.varies && math() == Math::Reproducible)) {
+    varying_ = varying_ || kernel.varies;
+    return;
+  }
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
 }
 
@@ -223,6 +226,8 @@ std::string KernelQuery::signature() const {
 }
 
 void KernelQuery::build_cheapest() {
+  if (considered_.empty() && varying_)
+    throw Error(ErrorKind::Unsupported, "results of each of its kernels depend on the machine", "leave --math=reproducible out");
   if (considered_.empty()) return;
   const LowerOptions& options = lowerer_.options_;
   Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, 0, signature()};
@@ -238,6 +243,7 @@ void KernelQuery::build_cheapest() {
   const double cost = choice.candidates[choice.winner].cost_ns;
   const auto [kernel, predicted, growth, note, narrow, build] = std::move(considered_[choice.winner]);
   considered_.clear();
+  varying_ = false;
   if (lowerer_.choices_ != nullptr) lowerer_.choices_->push_back(std::move(choice));
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();
@@ -249,7 +255,9 @@ void KernelQuery::build_cheapest() {
   if (!note.empty()) step->what += ", " + note;
 }
 
-const char* name(Math math) { return math == Math::Strict ? "strict" : math == Math::Fast ? "fast" : "default"; }
+const char* name(Math math) {
+  return math == Math::Strict ? "strict" : math == Math::Fast ? "fast" : math == Math::Reproducible ? "reproducible" : "default";
+}
 const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
 
 }  // namespace onnxc

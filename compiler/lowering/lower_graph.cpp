@@ -54,8 +54,10 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
   const bool on_gpu = target_.gpu != nullptr;  // which moves 16 bytes at once
-  Scope scope{&graph, on_gpu ? assign_layouts(graph, 4, 16, false) : assign_layouts(graph, target_.vector_floats),
-              PerValue<std::vector<View>>(graph.values.size())};
+  Scope scope{
+      &graph,
+      on_gpu ? assign_layouts(graph, 4, 16, false) : assign_layouts(graph, target_.vector_floats, 4, options_.math != Math::Reproducible),
+      PerValue<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
   if (options_.optimise && target_.gpu == nullptr)

@@ -331,6 +331,7 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
     for (const Island& island : all_islands()) {
       if (node.is_map() && island.device == Device::Cpu) continue;
       // Those of a GPU sum in another order, where --math=strict promises multiply-adds in the order of k.
+      if (options_.math == Math::Reproducible) continue;  // their sums have an order of their own
       if (island.device == Device::Gpu && options_.math == Math::Strict) continue;
       std::vector<const Node*> nodes = island.match(around, node, target_);
       const auto elsewhere = [&](const Node* n) { return device_of(*n) != island.device; };

@@ -56,6 +56,26 @@ std::string description(const Graph& graph, const std::vector<const Node*>& abso
   return fmt::format("{}: {} -> {}", names, shapes, last.has_output(0) ? graph[last.output(0)].type.text() : "");
 }
 
+/// Refuses a call whose results depend on the machine.
+void check_reproducible(const Program& program, const Call& call) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::Unsupported, fmt::format("results of {} depend on the machine", why), "leave --math=reproducible out");
+  };
+  if (find_kernel(call.kernel).varies) refuse("the kernel " + call.kernel);
+  const bool scalars = call.kernel.starts_with("scalar_") || call.kernel == "map_scalar";
+  const auto check = [&](int number) {
+    const Expr& expr = program.exprs[static_cast<std::size_t>(number)];
+    if (const std::string name = varying_function(expr, !scalars && is_vectorisable(expr)); !name.empty())
+      refuse(name + ", a function of the C library,");
+  };
+  for (const TemplateArg& a : call.template_args) {
+    if (const auto* const expr = std::get_if<ExprType>(&a)) check(expr->number);
+  }
+  for (const Arg& a : call.args) {
+    if (const auto* const epilogue = std::get_if<EpilogueArg>(&a); epilogue != nullptr && epilogue->expr >= 0) check(epilogue->expr);
+  }
+}
+
 }  // namespace
 
 StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering_(lowering), call_(call_of(kernel)) {
@@ -66,6 +86,7 @@ StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering
 void StepBuilder::emit() {
   const auto keeps = [](const Arg& arg) { return std::holds_alternative<EpilogueArg>(arg) && std::get<EpilogueArg>(arg).expr < 0; };
   while (!call_.args.empty() && keeps(call_.args.back())) call_.args.pop_back();  // what kernels do where none is given
+  if (lowering_.math() == Math::Reproducible) check_reproducible(lowering_.lowerer_.program_, call_);
   if (call_.bytes == Dim(0)) call_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
   const Dim operations = call_.macs + work_;
   if (operations.is_constant() && call_.bytes.is_constant())

@@ -55,7 +55,9 @@ enum class Math {
   /// Kernels may mix values if no reader of their results magnifies the errors.
   Default,
   /// On a GPU operands of f32 products are rounded to 11 bits. Elsewhere as Default.
-  Fast
+  Fast,
+  /// The same bits on every processor: as Strict, by kernels whose results do not depend on the machine (Kernel::varies).
+  Reproducible
 };
 /// The name in --math.
 const char* name(Math math);
@@ -222,6 +224,7 @@ class KernelQuery {
     std::function<void()> build;
   };
   std::vector<Considered> considered_;
+  bool varying_ = false;  // a candidate was left out since its results depend on the machine
   std::string signature() const;
 };
 

@@ -27,8 +27,9 @@ std::optional<int> cast_of_byte(const Expr& expr) {
     for (int k = 0; k <= root; ++k) {
       const Expr::Term& other = term(expr, k);
       known[static_cast<std::size_t>(k)] =
-          k == i || other.kind == Expr::Kind::Constant ||
-          (other.kind == Expr::Kind::Apply && std::ranges::all_of(other.args, [&](int a) { return a < 0 || known[static_cast<std::size_t>(a)]; }));
+          k == i || other.kind == Expr::Kind::Constant || (other.kind == Expr::Kind::Apply && std::ranges::all_of(other.args, [&](int a) {
+                                                             return a < 0 || known[static_cast<std::size_t>(a)];
+                                                           }));
     }
     if (known.back()) return i;
   }

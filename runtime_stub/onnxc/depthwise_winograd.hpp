@@ -170,7 +170,7 @@ template <bool kSums = false, class Epi = Epilogue<Keep>>
 void depthwise_winograd(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
   const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel,
-                block = image > int64_t{1} << 18 ? int64_t{p.cout} : 4 * Vec::width;                                                // as depthwise
+                block = image > int64_t{1} << 18 ? int64_t{p.cout} : 4 * Vec::width;                                       // as depthwise
   const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
   const auto [first, last] = share.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {

@@ -14,15 +14,16 @@ struct TapStrides {
   int x_tap, x_row, w_tap, w_row;
 };
 
-#if ONNXC_VECTOR_FLOATS == 1 && defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && !defined(__aarch64__)
+#if ONNXC_VECTOR_FLOATS == 1 && !defined(ONNXC_REPRODUCIBLE) && defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && !defined(__aarch64__)
 
 /// Whether tiles of 4x4 and 1x8 floats have these loops.
 constexpr bool kFloatTiles = true;
 
 // What a step of k adds to the sums of a row and of four rows: x times w0 to w3.
-#define ONNXC_ROW(x, w0, w1, w2, w3, s0, s1, s2, s3)                                                                                       \
-  "vfma.f32 " s0 ", " x ", " w0 "\n\tvfma.f32 " s1 ", " x ", " w1 "\n\tvfma.f32 " s2 ", " x ", " w2 "\n\tvfma.f32 " s3 ", " x ", " w3 "\n" \
-                                                                                                                                      "\t"
+#define ONNXC_ROW(x, w0, w1, w2, w3, s0, s1, s2, s3)                                                                                  \
+  "vfma.f32 " s0 ", " x ", " w0 "\n\tvfma.f32 " s1 ", " x ", " w1 "\n\tvfma.f32 " s2 ", " x ", " w2 "\n\tvfma.f32 " s3 ", " x ", " w3 \
+  "\n"                                                                                                                                \
+  "\t"
 #define ONNXC_ROWS(x0, x1, x2, x3, w0, w1, w2, w3)          \
   ONNXC_ROW(x0, w0, w1, w2, w3, "s16", "s17", "s18", "s19") \
   ONNXC_ROW(x1, w0, w1, w2, w3, "s20", "s21", "s22", "s23") \

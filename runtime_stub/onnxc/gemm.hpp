@@ -28,7 +28,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 struct GemmParams {
   Extent m, n, k;
-  Extent lda = 0, ldc = 0;            // elements between rows
+  Extent lda = 0, ldc = 0;             // elements between rows
   const float* bias = nullptr;         // n values, padded to whole panels, or null
   const float* scales = nullptr;       // where b is of int8_t: n factors, padded to whole panels
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
@@ -73,7 +73,8 @@ namespace detail {
 /// The same on small cores, in numbers of their size: one loop over whole tiles, k in one go. A tile reads its last rows again where there
 /// are no more.
 template <int MR, int NV, class T, class Epi>
-ONNXC_INLINE void gemm_small(Share::Range rows, Share::Range panels, const float* a, const T* b, float* c, const GemmParams& p, const Epi& epi) {
+ONNXC_INLINE void gemm_small(Share::Range rows, Share::Range panels, const float* a, const T* b, float* c, const GemmParams& p,
+                             const Epi& epi) {
   constexpr int NR = Tile<MR, NV>::NR;
   const auto lda = static_cast<std::ptrdiff_t>(p.lda), k = static_cast<std::ptrdiff_t>(p.k), end = static_cast<std::ptrdiff_t>(rows.end);
   if (rows.begin >= rows.end) return;

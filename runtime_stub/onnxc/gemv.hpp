@@ -15,7 +15,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 template <int NV, class T, class Epi = Epilogue<Keep>>
 void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> p, Epi epi = {}) {
-  constexpr int NR = NV * Vec::width, kChains = NV >= 8 ? 1 : NV >= 4 ? 2 : 4;
+  constexpr int NR = NV * Vec::width, kChains = NV >= 8 || kReproducible ? 1 : NV >= 4 ? 2 : 4;
   constexpr int64_t kCached = 16 << 20;  // bytes that a cache may hold
   const bool streams = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kCached;
   const auto [first, last] = share.slice((p.n + NR - 1) / NR);

@@ -8,6 +8,8 @@
 //
 // ONNXC_NO_INTRINSICS  no intrinsics: vectors are the compiler's own
 // ONNXC_VECTOR_FLOATS  the width of these, whatever the machine has: 1, 4, 8 or 16. Only without intrinsics.
+// ONNXC_REPRODUCIBLE   results are the same bits on every machine: no multiply-add is fused, and sums run in one order, whatever the width of
+//                      vectors. Only without intrinsics, and not with -ffast-math. The unit forbids contractions by a pragma.
 #pragma once
 
 #define ONNXC_INLINE        inline __attribute__((always_inline))
@@ -33,6 +35,10 @@
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_INTRINSICS)
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_INTRINSICS: with intrinsics the width is the machine's"
+#endif
+
+#if defined(ONNXC_REPRODUCIBLE) && (!defined(ONNXC_NO_INTRINSICS) || defined(__FAST_MATH__))
+#error "ONNXC_REPRODUCIBLE needs ONNXC_NO_INTRINSICS, and no -ffast-math, which reorders sums"
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS)
@@ -136,6 +142,8 @@
 #endif
 #if defined(__FAST_MATH__)
 #define ONNXC_ISA_MATH _fast
+#elif defined(ONNXC_REPRODUCIBLE)
+#define ONNXC_ISA_MATH _reproducible
 #else
 #define ONNXC_ISA_MATH
 #endif
@@ -146,4 +154,9 @@
 namespace onnxc::inline ONNXC_ISA {
 /// Vec::width, known without including the vectors: what weights must be packed for.
 inline constexpr int kVectorFloats = ONNXC_VECTOR_FLOATS;
+#if defined(ONNXC_REPRODUCIBLE)
+inline constexpr bool kReproducible = true;
+#else
+inline constexpr bool kReproducible = false;
+#endif
 }

@@ -110,7 +110,7 @@ void matmul(Share share, const float* a, const float* b, float* c, float* panel,
     // Rows are counted through all batches: row `batch * m` of the output lies where this matrix begins.
     float* const cm = c + (strided_offset(p.batch, p.batch.rank, p.c_batch, batch) - batch * p.m * p.ldc);
     if constexpr (transposed) {
-      if (in_place && p.m < 8) {
+      if (in_place && p.m < 8 && !kReproducible) {  // sums by lanes
         for (int64_t i = 0; i < p.m; ++i) {
           alignas(64) float dots[NR];
           detail::dot_rows(am + i * p.lda, bm, p.ldb, p.k, columns, dots);

@@ -18,7 +18,7 @@ class Extent {
  public:
   constexpr Extent() = default;
   constexpr Extent(int64_t value) : value_(static_cast<int32_t>(value)) {}  // NOLINT: it stands for one
-  constexpr operator int32_t() const { return value_; }                      // NOLINT
+  constexpr operator int32_t() const { return value_; }                     // NOLINT
 
  private:
   int32_t value_ = 0;

@@ -75,8 +75,9 @@ constexpr int64_t kSumBlock = 512;
 
 namespace detail {
 
-/// What is combined of the blocks of a row: in double, or where the machine has none, in float with the errors of its sums beside it.
-#if defined(ONNXC_SOFT_DOUBLES)
+/// What is combined of the blocks of a row: in double; or in float with the errors of its sums beside it, where the machine has no double, and
+/// where all machines are to do the same.
+#if defined(ONNXC_SOFT_DOUBLES) || defined(ONNXC_REPRODUCIBLE)
 template <class Op>
 struct Total {
   float value = Op::start, error = 0;
@@ -108,13 +109,16 @@ ONNXC_INLINE void combine_lanes(Total<Op>& total, Vec v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) total.take(lanes[i]);
 }
 
-/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r).
+/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r). kReproducible: one by one.
 template <class Op, class Value>
 ONNXC_INLINE float reduce_row(int64_t r, Value value) {
   constexpr int kChains = 4;
   constexpr int64_t kBlock = int64_t{32} * kChains * Vec::width;
   Total<Op> total;
   int64_t i = 0;
+  if constexpr (kReproducible) {
+    for (; i + Vec::width <= r; i += Vec::width) combine_lanes(total, value(i), Vec::width);
+  }
   while (i + Vec::width <= r) {
     const int64_t end = r - i < kBlock ? r : i + kBlock;
     Vec acc[kChains];

@@ -82,12 +82,12 @@ ONNXC_INLINE void update_row(float* y, int64_t n, F f) {
   if (i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
 }
 
-constexpr int64_t kShortRow = Vec::width;
+constexpr int64_t kShortRow = kReproducible ? 0 : Vec::width;  // it depends on the machine
 
 template <bool kLog>
 ONNXC_INLINE void softmax_short_rows(const float* x, float* y, int64_t first, int64_t last, const SoftmaxParams& p) {
   constexpr int64_t W = Vec::width;
-  float v[kShortRow][W] = {};
+  float v[Vec::width][W] = {};
   for (int64_t row = first; row < last; row += W) {
     const int64_t rows = last - row < W ? last - row : W;
     for (int64_t r = 0; r < rows; ++r) {

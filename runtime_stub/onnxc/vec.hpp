@@ -29,14 +29,15 @@
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //
 // x86 from SSE4.1 on and AArch64 use intrinsics for what the vector extensions of GCC and Clang lack. Everything else,
-// and -DONNXC_NO_INTRINSICS, uses the extensions alone. xsimd would not do: its batches are built by noexcept functions
+// and -DONNXC_NO_INTRINSICS, uses the extensions alone (but on Helium). xsimd would not do: its batches are built by noexcept functions
 // around calls that are not, so code without exceptions would need the C++ library's handler for them, and its headers
 // lengthen the compilation of every unit.
 #pragma once
 #include "base.hpp"
 
-#if (__ARM_FEATURE_MVE & 2) && !defined(ONNXC_NO_INTRINSICS)
-#define ONNXC_HELIUM 1  // vectors of floats, by name
+// By name even where intrinsics are not wanted: g++ 12 compiles comparisons of its own vectors wrongly for Helium (max_or_nan is one).
+#if (__ARM_FEATURE_MVE & 2) && ONNXC_VECTOR_FLOATS == 4
+#define ONNXC_HELIUM 1
 #endif
 
 // For lambdas that other compilers' heuristics inline, where they would not for small code.

@@ -5,7 +5,8 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__s390x__)
+#if (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__s390x__)) && \
+    !defined(ONNXC_REPRODUCIBLE)
 constexpr bool kHasFma = true;
 #else
 constexpr bool kHasFma = false;
@@ -107,7 +108,7 @@ ONNXC_INLINE Vec lane_by_lane(F&& f) {
 
 // Where compilers have no name for the instruction on a whole vector, lanes go one by one, and it is for the compiler to join them: a
 // product and a sum of vectors would be rounded once or twice, as its options have it.
-#if defined(__ARM_FEATURE_MVE)
+#if defined(__ARM_FEATURE_MVE) && !defined(ONNXC_REPRODUCIBLE)
 ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
   asm("vfma.f32 %q0, %q1, %q2" : "+w"(c.lanes) : "w"(a.lanes), "w"(b.lanes));
   return c;

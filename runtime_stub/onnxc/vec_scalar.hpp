@@ -11,7 +11,8 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if (defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen) || defined(__s390x__)) && \
+    !defined(ONNXC_REPRODUCIBLE)
 constexpr bool kHasFma = true;
 #else
 constexpr bool kHasFma = false;

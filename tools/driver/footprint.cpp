@@ -22,13 +22,13 @@ std::string short_name(const std::string& function) {
   return name.substr(name.find_last_of(" :") + 1);
 }
 
-std::string path_text(const StackBound& stack) {
+}  // namespace
+
+std::string stack_path(const StackBound& stack) {
   std::vector<std::string> names;
   for (const std::string& function : stack.path) names.push_back(one_line(short_name(function)));
   return fmt::format("{}", fmt::join(names, " > "));
 }
-
-}  // namespace
 
 Footprint footprint_of(std::string_view object, std::string_view call_graph) {
   Footprint footprint;
@@ -69,7 +69,7 @@ void check_footprint(const Footprint& f, const FootprintLimits& limits) {
                   "compile with g++, or leave --max-stack and --max-ram out");
   }
   if (limits.stack && *f.stack.bytes > *limits.stack)
-    refuse("the stack", *f.stack.bytes, *limits.stack, ": " + path_text(f.stack), "--max-stack");
+    refuse("the stack", *f.stack.bytes, *limits.stack, ": " + stack_path(f.stack), "--max-stack");
   if (limits.ram && f.arena >= kEndless)
     throw Error(ErrorKind::Budget, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
   if (limits.ram && f.ram() > *limits.ram)

@@ -27,6 +27,9 @@ struct Footprint {
 /// Throws Error{Unsupported} for a file that is none.
 Footprint footprint_of(std::string_view object, std::string_view call_graph);
 
+/// The deepest path by short names: `run > steps > gemm`.
+std::string stack_path(const StackBound& stack);
+
 /// "code 11,204, constants 212, …": one line.
 std::string text(const Footprint& footprint);
 

@@ -33,10 +33,10 @@ std::string zip(const std::map<std::string, std::string>& files) {
       throw Error(ErrorKind::Budget, "the archive would take more than 4 GiB");
     const auto at = static_cast<uint32_t>(out.size()), size = static_cast<uint32_t>(bytes.size());
     const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), size));
-    const auto describe = [&](std::string& to) {
+    const auto describe = [crc, size, length = static_cast<uint16_t>(path.size())](std::string& to) {
       append16(to, {kVersion, kUtf8, kStored, kMidnight, kFirstDay});
       append32(to, {crc, size, size});
-      append16(to, {static_cast<uint16_t>(path.size()), 0});
+      append16(to, {length, 0});
     };
     append32(out, {kLocal});
     describe(out);

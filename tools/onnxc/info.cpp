@@ -1,9 +1,13 @@
 #include "tools/onnxc/info.h"
+#include "compiler/lowering/memory/plan_memory.h"
+#include "tools/driver/compile_unit.h"
+#include "tools/driver/footprint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "tools/onnxc/csv.h"
@@ -34,6 +38,7 @@ struct Compiled {
   ordered_json arena{}, layers{}, floats{}, on_host{};
   ordered_json device_arena{}, transfers{};  ///< null where there is no GPU
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
+  std::optional<Footprint> footprint{};  ///< with --measure
 };
 
 /// A line for each step: its number, kernel, work and nodes.
@@ -71,7 +76,8 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             description.value("device_arena", ordered_json()),
             description.value("transfers", ordered_json()),
             totals.at("weight_bytes"),
-            totals.at("weight_bytes_saved")};
+            totals.at("weight_bytes_saved"),
+            options.measure ? std::optional(measure_footprint(described.compilation, direct)) : std::nullopt};
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Usage) throw;
     return {"", e.diagnostics().front().text()};
@@ -94,6 +100,28 @@ void print_arena(const ordered_json& arena, const char* what) {
     dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", one_line(name), size.get<int64_t>());
   fmt::print("  {:<10}  depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", what, dims, bytes, bound,
              unshared);
+}
+
+ordered_json json_of(const Footprint& f) {
+  ordered_json path = ordered_json::array();
+  for (const std::string& function : f.stack.path) path.push_back(function);
+  return {{"code", f.code},
+          {"constants", f.constants},
+          {"weights", f.weights},
+          {"data", f.data},
+          {"zeroed", f.zeroed},
+          {"arena", f.arena < kEndless ? ordered_json(f.arena) : ordered_json()},
+          {"stack", f.stack.bytes ? ordered_json(*f.stack.bytes) : ordered_json()},
+          {"stack_path", std::move(path)},
+          {"compiler", f.compiler}};
+}
+
+void print_footprint(const Footprint& f) {
+  fmt::print("  flash       {} bytes: code {}, constants {}, weights {}\n", f.flash(), f.code, f.constants, f.weights);
+  if (f.stack.bytes) fmt::print("  stack       {} bytes: {}\n", *f.stack.bytes, one_line(stack_path(f.stack)));
+  else fmt::print("  stack       unknown: {}\n", f.stack.why);
+  if (f.stack.bytes && f.arena < kEndless) fmt::print("  RAM         {} bytes: arena, stack, variables {}\n", f.ram(), f.data + f.zeroed);
+  fmt::print("  measured    {}\n", one_line(f.compiler));
 }
 
 /// Prints how many steps run where, and what is copied between.
@@ -165,8 +193,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes] =
-      look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes,
+              footprint] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -202,6 +230,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["layers"] = layers;
     all["floats"] = floats;
     all["on_host"] = on_host;
+    if (footprint) all["footprint"] = json_of(*footprint);
   } else {
     all["not_compiled"] = obstacle;
   }
@@ -221,6 +250,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
         saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena, device_arena.is_null() ? "arena" : "host arena");
+    if (footprint) print_footprint(*footprint);
     if (!device_arena.is_null()) {
       print_arena(device_arena, "GPU arena");
       print_devices(layers, transfers);

@@ -88,10 +88,11 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--math", math_,
                  "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing "
                  "magnifies their errors), strict (none of them: "
-                 "each element of a product within the bound of its sum) or fast (on a GPU, operands of products have 11 bits); see "
-                 "docs/numerics.md")
+                 "each element of a product within the bound of its sum), reproducible (the same bits on every processor, at some cost) or "
+                 "fast (on a "
+                 "GPU, operands of products have 11 bits); see docs/numerics.md")
       ->capture_default_str()
-      ->check(CLI::IsMember({"strict", "default", "fast"}));
+      ->check(CLI::IsMember({"strict", "default", "reproducible", "fast"}));
   app.add_option(
          "--devices", devices_,
          "With a GPU as target: auto (each node where it is predicted to end sooner, transfers included), gpu (what has no kernel there is "
@@ -202,7 +203,10 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
                 : memory_ == "min"      ? MemoryGoal::Min
                 : memory_ == "balanced" ? MemoryGoal::Balanced
                                         : MemoryGoal::Speed;
-  rest.math = math_ == "strict" ? Math::Strict : math_ == "fast" ? Math::Fast : Math::Default;
+  rest.math = math_ == "strict"         ? Math::Strict
+              : math_ == "reproducible" ? Math::Reproducible
+              : math_ == "fast"         ? Math::Fast
+                                        : Math::Default;
   rest.devices = devices_ == "gpu" ? Devices::Gpu : devices_ == "gpu,cpu" ? Devices::GpuAndCpu : Devices::Auto;
   if (gpu_memory_) rest.gpu_memory = limit(gpu_memory_, 0);
   rest.narrow_weights = !narrow_weights_           ? usual_narrow_weights(rest)

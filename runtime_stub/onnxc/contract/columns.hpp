@@ -2,12 +2,9 @@
 #pragma once
 #include "sizes.hpp"
 
-namespace onnxc::inline ONNXC_ISA::contract {
+namespace onnxc {
 
-/// Outputs of a panel of weights.
-inline constexpr int64_t kColumnOutputs = 4;
-
-/// How a machine wants columns.
+/// How a machine wants columns. One type for all instruction sets, since functions of the compiler take it.
 struct ColumnForm {
   int64_t pixels;    ///< whose columns are multiplied together
   int64_t unit;      ///< a run of a window begins at a multiple of so many steps of k
@@ -15,6 +12,15 @@ struct ColumnForm {
   int64_t bytes;     ///< that a step of one column takes
   int64_t channels;  ///< of depthwise convolutions, whose weights lie side by side
 };
+
+}  // namespace onnxc
+
+namespace onnxc::inline ONNXC_ISA::contract {
+
+/// Outputs of a panel of weights.
+inline constexpr int64_t kColumnOutputs = 4;
+
+using onnxc::ColumnForm;
 inline constexpr ColumnForm kPlainColumns{2, 1, 1, 1, 4}, kDspColumns{2, 4, 8, 2, 4}, kHeliumColumns{1, 1, 16, 1, 8};
 
 /// The bytes of a window: so many runs, in each of which they lie one behind the other.

@@ -21,16 +21,17 @@
 #pragma once
 #include "contract/window.hpp"
 #include "gemm.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 struct ConvParams {
-  int64_t n = 1, h = 1, w = 1, cin = 1;  // input
-  int64_t oh = 1, ow = 1, cout = 1;      // output
-  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
-  int64_t x_pixel = 0, y_pixel = 0;                                            // elements between pixels
-  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
+  Extent n = 1, h = 1, w = 1, cin = 1;  // input
+  Extent oh = 1, ow = 1, cout = 1;      // output
+  Extent kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
+  Extent x_pixel = 0, y_pixel = 0;                                            // elements between pixels
+  Extent d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
   const float* bias = nullptr;         // for each group cout_g values, padded to whole panels; or null
   const float* scales = nullptr;       // where w is of int8_t: a factor for each output channel, laid out as bias
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: w's are the last
@@ -251,7 +252,7 @@ ONNXC_INLINE void conv_grid(Share share, const float* in, const T* w, float* out
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void conv(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+void conv(Share share, const float* x, const T* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   detail::conv_grid<MR, NV, kPairs>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 

@@ -10,6 +10,7 @@
 // kd before kh.
 #pragma once
 #include "conv_transpose.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -44,7 +45,7 @@ ONNXC_INLINE void for_depths(int64_t positions, int64_t step, int64_t d, const T
 
 /// See the head of the file.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void conv_3d(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_3d(Share share, const float* x, const T* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;
   for (int64_t n = 0; n < p.n; ++n) {
     detail::for_depths(p.od, p.stride_z, p.d, {p.kd, 0, 1, -p.pad_front, p.dilation_z},
@@ -68,7 +69,7 @@ void conv_3d(Share share, const float* x, const T* w, float* y, ConvParams p, Ep
 
 /// See conv_transpose.hpp. There is a phase for each remainder of the depth, too.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-void conv_transpose_3d(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_transpose_3d(Share share, const float* x, const float* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;
   for (int64_t n = 0; n < p.n; ++n) {
     for (int64_t phase = 0; phase < p.stride_z && phase < p.od; ++phase) {

@@ -14,6 +14,7 @@
 // w packed like conv's (pack::conv_transpose). Parameters are conv's, with strides and pads in their ONNX meaning for ConvTranspose.
 #pragma once
 #include "conv.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -64,7 +65,7 @@ ONNXC_INLINE void for_phases(const ConvParams& p, Visit visit) {
 
 /// See the head of the file.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-void conv_transpose(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_transpose(Share share, const float* x, const float* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   if (p.n * p.oh * p.ow <= 0) return;
   constexpr int64_t kBandFloats = int64_t{64} << 10;  // of input and output together: a part of L2
   const int64_t row_floats = p.w * p.x_pixel + p.stride_y * p.ow * p.y_pixel,

@@ -11,6 +11,7 @@
 #pragma once
 #include "contract/windows.hpp"
 #include "conv.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -64,7 +65,7 @@ ONNXC_NOCLONE inline void copy_window(const FloatWindow& s, float* to, const flo
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void conv_windows(Share share, const float* x, const T* w, float* y, float* windows, ConvParams p, Epi epi = {}) {
+void conv_windows(Share share, const float* x, const T* w, float* y, float* windows, Passed<ConvParams> p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV>::NR;
   const detail::FloatWindow window(p);
   const int cout = static_cast<int>(p.cout / p.group), k = window.kh * window.kw * window.channels, panels = (cout + NR - 1) / NR;

@@ -10,6 +10,7 @@
 #pragma once
 #include "conv.hpp"
 #include "float_tiles.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -66,24 +67,31 @@ class PixelTaps {
   ONNXC_NOCLONE void multiply(float (&sums)[8], int channel, int count) const {
     const float* const from = bias_ != nullptr ? bias_ + channel : kZeros;
     if (kFloatTiles && count == 8 && taps_.rows > 0) return multiply_taps(sums, from, image_ + channel, weights_ + channel, taps_);
-    int j = 0;
-    for (; j + Vec::width <= count; j += Vec::width) {
-      sum_taps(channel + j, Vec::load(from + j), [](const float* p) ONNXC_INLINE_LAMBDA { return Vec::load(p); }).store(sums + j);
-    }
-    if (const int lanes = count - j; lanes > 0) {
-      const auto load = [lanes](const float* p) ONNXC_INLINE_LAMBDA { return Vec::load(p, lanes); };
-      sum_taps(channel + j, load(from + j), load).store(sums + j, lanes);
+    if (kVectors > 0 && count == 8)
+      return sum_taps < kVectors == 0 ? 1
+                                      : kVectors > (sums, from, channel, [](const float* p) ONNXC_INLINE_LAMBDA { return Vec::load(p); });
+    for (int j = 0; j < count; j += Vec::width) {
+      const int lanes = count - j < Vec::width ? count - j : Vec::width;
+      float some[Vec::width];
+      sum_taps<1>(some, from + j, channel + j, [lanes](const float* p) ONNXC_INLINE_LAMBDA { return Vec::load(p, lanes); });
+      for (int i = 0; i < lanes; ++i) sums[j + i] = some[i];
     }
   }
 
  private:
-  template <class Load>
-  ONNXC_INLINE Vec sum_taps(int channel, Vec sum, Load load) const {
+  static constexpr int kVectors = 8 / Vec::width;
+
+  template <int vectors, class Load>
+  ONNXC_INLINE void sum_taps(float* sums, const float* from, int channel, Load load) const {
+    Vec sum[vectors];
+    ONNXC_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = load(from + v * Vec::width);
     const float *x = image_ + channel, *w = weights_ + channel;
     for (int ky = 0; ky < taps_.rows; ++ky, x += taps_.x_row, w += taps_.w_row) {
-      for (int kx = 0; kx < taps_.columns; ++kx, x += taps_.x_tap, w += taps_.w_tap) sum = fma(load(x), load(w), sum);
+      for (int kx = taps_.columns; kx > 0; --kx, x += taps_.x_tap, w += taps_.w_tap) {
+        ONNXC_UNROLL for (int v = 0; v < vectors; ++v) sum[v] = fma(load(x + v * Vec::width), load(w + v * Vec::width), sum[v]);
+      }
     }
-    return sum;
+    ONNXC_UNROLL for (int v = 0; v < vectors; ++v) sum[v].store(sums + v * Vec::width);
   }
 
   const float *x_, *w_, *bias_;
@@ -96,7 +104,7 @@ class PixelTaps {
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <class Epi = Epilogue<Keep>>
-void depthwise_taps(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void depthwise_taps(Share share, const float* x, const float* w, float* y, Passed<ConvParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.n * p.oh * p.ow);
   const int channels = static_cast<int>(p.cout);
   GridPoint point(first, p.oh, p.ow);

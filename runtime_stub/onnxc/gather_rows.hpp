@@ -8,6 +8,7 @@
 // Each element is read as the float that it stands for (stored.hpp). No alignment is needed; y overlaps nothing. A
 // negative index counts from the end; one outside [-rows, rows) gives ONNXC_INDEX_OUT_OF_RANGE.
 #pragma once
+#include "passed.hpp"
 #include "stored.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -18,7 +19,7 @@ struct GatherRowsParams {
 };
 
 template <class T, class I>
-Status gather_rows(float* y, const T* table, const I* indices, GatherRowsParams p) {
+Status gather_rows(float* y, const T* table, const I* indices, Passed<GatherRowsParams> p) {
   for (int64_t i = 0; i < p.count; ++i, y += p.columns) {
     const int64_t given = static_cast<int64_t>(indices[i]), row = given < 0 ? given + p.rows : given;
     if (row < 0 || row >= p.rows) return {ONNXC_INDEX_OUT_OF_RANGE};

@@ -7,11 +7,12 @@
 // chains of multiply-adds.
 #pragma once
 #include "gemm.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 template <int N, class Epi = Epilogue<Keep>>
-void gemm_few_columns(Share share, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
+void gemm_few_columns(Share share, const float* a, const float* b, float* c, Passed<GemmParams> p, Epi epi = {}) {
   constexpr int kRows = N == 1 ? 8 : 4;
   const auto [first, last] = share.slice(p.m, kRows);
   for (int64_t row = first; row < last; row += kRows) {

@@ -9,11 +9,12 @@
 // alone is faster.
 #pragma once
 #include "gemm.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 template <int NV, class T, class Epi = Epilogue<Keep>>
-void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi epi = {}) {
+void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width, kChains = NV >= 8 ? 1 : NV >= 4 ? 2 : 4;
   constexpr int64_t kCached = 16 << 20;  // bytes that a cache may hold
   const bool streams = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kCached;
@@ -39,12 +40,12 @@ void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi e
             __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
       }
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) {
-        const Vec v = Vec::all(x[step + u]);
+        const auto v = factor(x[step + u]);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, load(w + u * NR, j * Vec::width), acc[u][j]);
       }
     }
     for (int64_t left = p.k % kChains; left > 0; --left, ++step, w += NR) {  // counted: GCC 12 warns of `step < p.k` when k is known
-      const Vec v = Vec::all(x[step]);
+      const auto v = factor(x[step]);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, load(w, j * Vec::width), acc[0][j]);
     }
     Tile<1, NV> tile;
@@ -58,7 +59,7 @@ void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi e
 
 /// gemm for a number of rows that is known only at run time: one row is a gemv, a few rows take a small tile.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void gemm_any(Share share, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
+void gemm_any(Share share, const float* a, const T* b, float* c, Passed<GemmParams> p, Epi epi = {}) {
   if (p.m == 1) return gemv<NV>(share, a, b, c, p, epi);
   if (p.m <= 4) return gemm<4, NV>(share, a, b, c, p, epi);
   gemm<MR, NV>(share, a, b, c, p, epi);

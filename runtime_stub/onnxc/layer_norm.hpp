@@ -8,6 +8,7 @@
 // null. The variance is that of v - mean, in two passes over a row in L1, so nothing cancels. `values`, where given,
 // receives v, with which a skip connection goes on.
 #pragma once
+#include "passed.hpp"
 #include "softmax.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -87,11 +88,11 @@ ONNXC_INLINE void norm(Share share, const float* x, float* y, const NormParams& 
 }  // namespace detail
 
 template <class Pro = Epilogue<Keep>>
-void layer_norm(Share share, const float* x, float* y, NormParams p, Pro prologue = {}) {
+void layer_norm(Share share, const float* x, float* y, Passed<NormParams> p, Pro prologue = {}) {
   detail::norm<true>(share, x, y, p, prologue);
 }
 template <class Pro = Epilogue<Keep>>
-void rms_norm(Share share, const float* x, float* y, NormParams p, Pro prologue = {}) {
+void rms_norm(Share share, const float* x, float* y, Passed<NormParams> p, Pro prologue = {}) {
   detail::norm<false>(share, x, y, p, prologue);
 }
 

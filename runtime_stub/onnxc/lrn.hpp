@@ -5,6 +5,7 @@
 // The epilogue sees pixels by channels, as in pooling. LRN's has x itself as an operand, which it divides. Only c
 // floats of a pixel are touched.
 #pragma once
+#include "passed.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -28,7 +29,7 @@ ONNXC_INLINE Vec load_channels(const float* pixel, int64_t at, int64_t c) {
 
 /// y[pixel, ch] = epi(sum of x[pixel, k]^2 over k in [ch - before, ch + after] within the channels). y is not x.
 template <class Epi = Epilogue<Keep>>
-void window_squares(Share share, const float* x, float* y, ChannelWindowParams p, Epi epi = {}) {
+void window_squares(Share share, const float* x, float* y, Passed<ChannelWindowParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.pixels);
   for (int64_t row = first; row < last; ++row) {
     const float* const pixel = x + row * p.x_pixel;

@@ -9,6 +9,7 @@
 #pragma once
 #include <utility>
 
+#include "passed.hpp"
 #include "transpose.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -64,7 +65,7 @@ ONNXC_INLINE void interleave(Vec (&r)[groups]) {
 
 /// y[i * groups + j] = x[j * (channels / groups) + i] in each pixel; groups divides channels. See the head of the file.
 template <int groups>
-void interleave_channels(Share share, const float* x, float* y, PickParams p) {
+void interleave_channels(Share share, const float* x, float* y, Passed<PickParams> p) {
   const int64_t each = p.channels / groups;
   const auto [first, last] = share.slice(p.pixels);
   for (int64_t pixel = first; pixel < last; ++pixel) {
@@ -89,7 +90,7 @@ void interleave_channels(Share share, const float* x, float* y, PickParams p) {
 }
 
 /// y[i] = x[channels[i]] in each pixel. See the head of the file.
-inline void pick_channels(Share share, const float* x, float* y, const int32_t* channels, PickParams p) {
+inline void pick_channels(Share share, const float* x, float* y, const int32_t* channels, Passed<PickParams> p) {
   const auto [first, last] = share.slice(p.pixels);
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const float* const from = x + pixel * p.x_pixel;

@@ -9,17 +9,18 @@
 #pragma once
 #include "contract/pool.hpp"
 #include "contract/window.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 struct PoolParams {
-  int64_t n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
-  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
-  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  int64_t x_pixel = 0, y_pixel = 0;
-  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
+  Extent n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
+  Extent kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  Extent pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  Extent x_pixel = 0, y_pixel = 0;
+  Extent d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
   bool count_include_pad = false;
 };
 static_assert(contract::has_usual_window(PoolParams{.c = 1}) && PoolParams{.c = 1}.pad_bottom == contract::kUsualPad &&
@@ -103,12 +104,12 @@ ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& 
 }  // namespace detail
 
 template <class Epi = Epilogue<Keep>>
-void max_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void max_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(share, x, y, p, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi);
 }
 
 template <class Epi = Epilogue<Keep>>
-void average_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void average_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(
       share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return a + b; },
       [&p](int64_t top, int64_t left, int64_t pixels) ONNXC_INLINE_LAMBDA {

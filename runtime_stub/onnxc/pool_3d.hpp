@@ -3,6 +3,7 @@
 //   max_pool_3d(share, x, y, {.h = 32, .w = 32, .c = 32, .oh = 16, .ow = 16, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2,
 //                             .x_pixel = 32, .y_pixel = 32, .d = 16, .od = 8, .kd = 2, .stride_z = 2});
 #pragma once
+#include "passed.hpp"
 #include "pool.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -41,12 +42,12 @@ ONNXC_INLINE void pool_3d(Share share, const float* x, float* y, const PoolParam
 }  // namespace detail
 
 template <class Epi = Epilogue<Keep>>
-void max_pool_3d(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void max_pool_3d(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool_3d(share, x, y, p, detail::kMaxStart, detail::Larger{}, [](int64_t, int64_t, int64_t, int64_t) { return 1.0f; }, epi);
 }
 
 template <class Epi = Epilogue<Keep>>
-void average_pool_3d(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void average_pool_3d(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool_3d(
       share, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
       [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "contract/window.hpp"
+#include "passed.hpp"
 #include "pool.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -66,7 +67,7 @@ ONNXC_INLINE void max_of_window(const T* x, T* y, int64_t rows, int64_t columns,
 
 /// See the head of the file. x must not overlap y.
 template <class T>
-void max_pool_bytes(Share share, const T* x, T* y, PoolParams p) {
+void max_pool_bytes(Share share, const T* x, T* y, Passed<PoolParams> p) {
   static_assert(sizeof(T) == 1);
   if (p.c == 0) return;
   const auto [begin, end] = share.slice(p.n * p.oh * p.ow);

@@ -6,13 +6,14 @@
 // inside of the image. x_pixel and y_pixel are not used. NaN propagates. The epilogue sees the output as a matrix
 // [n * c, oh * ow].
 #pragma once
+#include "passed.hpp"
 #include "pool.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 /// See the head of the file.
 template <int SX, class Epi = Epilogue<Keep>>
-void max_pool_planar(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void max_pool_planar(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   static_assert(SX == 1 || SX == 2);
   const auto [first, last] = share.slice(p.n * p.c * p.oh);
   for (int64_t unit = first; unit < last; ++unit) {

@@ -10,6 +10,7 @@
 // blocks are added in float. max and min propagate NaN. r = 0 gives the combining function's start. Other types and
 // axes: scalar/reduce.hpp.
 #pragma once
+#include "passed.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -64,10 +65,10 @@ struct Exponential {
 };
 
 struct ReduceParams {
-  int64_t outer = 1, r, inner = 1;
-  int64_t x_row;        // elements between rows of the last axis; between the r values of the middle one
-  int64_t x_outer = 0;  // reduce_middle: elements between outer positions of x, and of y
-  int64_t y_outer = 0;
+  Extent outer = 1, r, inner = 1;
+  Extent x_row;        // elements between rows of the last axis; between the r values of the middle one
+  Extent x_outer = 0;  // reduce_middle: elements between outer positions of x, and of y
+  Extent y_outer = 0;
 };
 
 constexpr int64_t kSumBlock = 512;
@@ -133,7 +134,7 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
 
 /// y[o] = epilogue(combine of prologue(x[o * x_row + i]) over i in [0, r)).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_last(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+void reduce_last(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.outer);
   for (int64_t o = first; o < last; ++o) {
     const float* const row = x + o * p.x_row;
@@ -167,7 +168,7 @@ ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Lo
 
 /// y[o * y_outer + j] = epilogue(combine of prologue(x[o * x_outer + i * x_row + j]) over i in [0, r)), j in [0, inner).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_middle(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+void reduce_middle(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   constexpr int kWide = 4;
   constexpr int64_t kStrip = kWide * Vec::width;
   const int64_t strips = (p.inner + kStrip - 1) / kStrip;

@@ -9,6 +9,7 @@
 //
 // `down` and `across` are the taps of y and x; kAnyTaps stands for any number.
 #pragma once
+#include "passed.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 
@@ -83,7 +84,7 @@ class ResizeSources<kAnyTaps, kAnyTaps> {
 }  // namespace detail
 
 template <int down, int across, class Epi = Epilogue<Keep>>
-void resize(Share share, const float* x, float* y, ResizeParams p, Epi epi = {}) {
+void resize(Share share, const float* x, float* y, Passed<ResizeParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.n * p.y.size * p.x.size);
   if (first >= last) return;
   GridPoint point(first, p.y.size, p.x.size);

@@ -10,13 +10,14 @@
 // Rows of at most kShortRow elements go several at a time, a row in each lane. One by one, they would leave most lanes
 // idle, and sums over lanes would bound them.
 #pragma once
+#include "passed.hpp"
 #include "reduce.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 struct SoftmaxParams {
-  int64_t rows, n;
-  int64_t x_row, y_row;
+  Extent rows, n;
+  Extent x_row, y_row;
 };
 
 namespace detail {
@@ -113,7 +114,7 @@ constexpr bool kKeeps = std::is_same_v<Pro, Epilogue<Keep>>;
 }  // namespace detail
 
 template <class Pro = Epilogue<Keep>>
-void softmax(Share share, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+void softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p, Pro prologue = {}) {
   const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<false>(x, y, first, last, p);
@@ -128,7 +129,7 @@ void softmax(Share share, const float* x, float* y, SoftmaxParams p, Pro prologu
 
 /// y = v - max v - log(sum exp(v - max v)).
 template <class Pro = Epilogue<Keep>>
-void log_softmax(Share share, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+void log_softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p, Pro prologue = {}) {
   const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<true>(x, y, first, last, p);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -53,7 +54,8 @@ ONNXC_BOTH void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_p
 /// stride of 0 repeats, negative ones walk backwards. The two do not overlap. shape.rank >= 1. More shares than there
 /// are rows, and elements in a row, have some of the elements each: on a GPU.
 template <class T>
-ONNXC_ANYWHERE void strided_copy(Share share, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
+ONNXC_ANYWHERE void strided_copy(Share share, Passed<Shape> shape, T* to, Passed<Ints> to_strides, const T* from,
+                                 Passed<Ints> from_strides) {
   const int inner = shape.rank - 1;
   const int64_t length = shape[inner], rows = shape.count(0, inner), to_step = to_strides[inner], from_step = from_strides[inner];
   if (length <= 0 || rows <= 0) return;

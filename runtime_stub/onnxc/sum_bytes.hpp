@@ -7,6 +7,7 @@
 // that no sum overflows. Bytes are multiplied by 1 and added up by `dot`: over the last axis four neighbours, down the middle one four interleaved rows.
 #pragma once
 #include "interleaved_rows.hpp"
+#include "passed.hpp"
 #include "quad_tile.hpp"
 #include "reduce.hpp"
 
@@ -38,7 +39,7 @@ ONNXC_INLINE int32_t sum_of_bytes(const uint8_t* x, int64_t n) {
 
 /// y[o] = epilogue(sum of x[o * x_row + i] over i in [0, r)).
 template <class Y, class Epi = Epilogue<Keep>>
-void sum_bytes_last(Share share, const uint8_t* x, Y* y, ReduceParams p, Epi epi = {}) {
+void sum_bytes_last(Share share, const uint8_t* x, Y* y, Passed<ReduceParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.outer);
   for (int64_t o = first; o < last; ++o)
     detail::finish_sums(epi, IntVec::all(detail::sum_of_bytes(x + o * p.x_row, p.r)), 0, o, y + o, int64_t{1});
@@ -46,7 +47,7 @@ void sum_bytes_last(Share share, const uint8_t* x, Y* y, ReduceParams p, Epi epi
 
 /// y[o * y_outer + j] = epilogue(sum of x[o * x_outer + i * x_row + j] over i in [0, r)), j in [0, inner).
 template <class Y, class Epi = Epilogue<Keep>>
-void sum_bytes_middle(Share share, const uint8_t* x, Y* y, ReduceParams p, Epi epi = {}) {
+void sum_bytes_middle(Share share, const uint8_t* x, Y* y, Passed<ReduceParams> p, Epi epi = {}) {
   constexpr int64_t kBlock = 4 * Vec::width;
   const IntVec ones = IntVec::all(0x01010101);
   const int64_t blocks = (p.inner + kBlock - 1) / kBlock;
@@ -67,7 +68,7 @@ void sum_bytes_middle(Share share, const uint8_t* x, Y* y, ReduceParams p, Epi e
       for (int64_t c = 0; i < p.r && c < columns; ++c) some[c] = row[c];
       return detail::load_bytes(some);
     };
-    const int64_t whole = end - column < kBlock ? 0 : min_of(p.r, p.x_row == 0 ? p.r : (end - column - kBlock) / p.x_row + 1);
+    const int64_t whole = end - column < kBlock ? 0 : min_of(p.r, p.x_row == 0 ? int64_t{p.r} : (end - column - kBlock) / p.x_row + 1);
     int64_t i = 0;
     for (; i + 4 <= whole; i += 4) {
       const uint8_t* const row = column + i * p.x_row;

@@ -338,8 +338,8 @@ struct Tile {
     }
     ahead.fetch();
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-      Vec value = Vec::all(a(i));
-      if (NV > 2) pin(value);
+      auto value = factor(a(i));
+      if constexpr (NV > 2 && std::is_same_v<decltype(value), Vec>) pin(value);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
         if (kHeld) hold(w[j]);
         acc[i][j] = fma(value, w[j], acc[i][j]);

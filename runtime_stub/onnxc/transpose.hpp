@@ -8,6 +8,7 @@
 //   transpose(share, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});   // NCHW to NHWC: output shape, x's stride along each output axis
 //   transpose_matrix(share, x, y, {.batch = n, .rows = h * w, .cols = c, ...});   // the same with a pixel stride
 #pragma once
+#include "passed.hpp"
 #include "strided.hpp"
 #include "vec.hpp"
 
@@ -15,9 +16,9 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// y[b][i][j] = x[b][j][i]: `rows` x `cols` is the output. Element (i, j) lies at y[i * y_row + j], and at x[j * x_row + i].
 struct TransposeParams {
-  int64_t batch = 1, rows, cols;
-  int64_t x_row, y_row;
-  int64_t x_batch = 0, y_batch = 0;
+  Extent batch = 1, rows, cols;
+  Extent x_row, y_row;
+  Extent x_batch = 0, y_batch = 0;
 };
 
 namespace detail {
@@ -70,7 +71,7 @@ ONNXC_INLINE void transpose_block(const float* x, float* y, int64_t rows, int64_
 }  // namespace detail
 
 /// See TransposeParams. x must not overlap y; nothing outside of the two matrices is touched.
-inline void transpose_matrix(Share share, const float* x, float* y, TransposeParams p) {
+inline void transpose_matrix(Share share, const float* x, float* y, Passed<TransposeParams> p) {
   const int64_t strips = (p.rows + Vec::width - 1) / Vec::width;
   const auto [first, last] = share.slice(p.batch * strips);
   for (int64_t strip = first; strip < last; ++strip) {
@@ -84,7 +85,8 @@ inline void transpose_matrix(Share share, const float* x, float* y, TransposePar
 
 /// strided_copy of elements of four bytes where the last axis is contiguous in `to` and axis `unit`, another one, in `from`.
 template <class T>
-void transposing_copy(Share share, Shape shape, int64_t unit, T* to, Ints to_strides, const T* from, Ints from_strides) {
+void transposing_copy(Share share, Passed<Shape> shape, int64_t unit, T* to, Passed<Ints> to_strides, const T* from,
+                      Passed<Ints> from_strides) {
   static_assert(sizeof(T) == sizeof(float));
   const int inner = shape.rank - 1, u = static_cast<int>(unit);
   if (shape.count() <= 0) return;
@@ -102,7 +104,7 @@ void transposing_copy(Share share, Shape shape, int64_t unit, T* to, Ints to_str
 
 /// y, contiguous of `shape`, from x with a stride for each axis of y; any trivially copyable T. See the head of the file.
 template <class T>
-void transpose(Share share, const T* x, T* y, Shape shape, Ints strides) {
+void transpose(Share share, const T* x, T* y, Passed<Shape> shape, Passed<Ints> strides) {
   if (shape.count() == 0) return;
   if (shape.rank == 0) {
     *y = *x;

@@ -6,6 +6,7 @@
 //   Vec::all(c)                     c in every lane
 //   a + b, a - b, a * b, a / b, -a  one IEEE operation a lane
 //   fma(a, b, c), fnma(a, b, c)     a*b + c and c - a*b, rounded once where the machine has it (kHasFma), else twice
+//   factor(x)                       x as the factor of several vectors: fma(factor(x), b, c)
 //   max(a, b), min(a, b)            a > b ? a : b and a < b ? a : b: where a lane of either is NaN, b
 //   max_or_nan, min_or_nan(a, b)    where a lane of either is NaN, NaN; one instruction where kMaxKeepsNan
 //   fma_lane<i>(a, b, c)            a[i]*b + c; one instruction where kHasLaneFma
@@ -84,6 +85,10 @@ ONNXC_INLINE auto shuffle(V a, V b) {
 ONNXC_INLINE Vec copysign(Vec magnitude, Vec sign) {
   return from_bits((bits(magnitude) & IntVec::all(INT32_MAX)) | (bits(sign) & IntVec::all(INT32_MIN)));
 }
+
+#if !defined(ONNXC_HELIUM)
+ONNXC_INLINE Vec factor(float x) { return Vec::all(x); }
+#endif
 
 #if !defined(__aarch64__) || defined(ONNXC_NO_INTRINSICS)
 /// max returns its second operand where either is NaN, so a NaN in the first is put back.

@@ -52,6 +52,12 @@ struct Vec {
 
 ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) { return {vfmaq_f32(c.lanes, a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) { return {vfmsq_f32(c.lanes, a.lanes, b.lanes)}; }
+/// A factor of a whole vector stays in a register of the core, and each multiply-add broadcasts it.
+struct Factor {
+  float value;
+};
+ONNXC_INLINE Factor factor(float x) { return {x}; }
+ONNXC_INLINE Vec fma(Factor a, Vec b, Vec c) { return {vfmaq_n_f32(c.lanes, b.lanes, a.value)}; }
 ONNXC_INLINE Vec select(Mask mask, Vec a, Vec b) { return {vpselq_f32(a.lanes, b.lanes, mask.bits)}; }
 // VMAXNM returns the number where one operand is NaN, so the general max is a comparison and a choice.
 ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a > b, a, b); }

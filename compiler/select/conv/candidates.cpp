@@ -164,7 +164,7 @@ void consider_windows(KernelQuery& l, const ConvCall& c) {
     params.insert(params.end(), scales.begin(), scales.end());
     StepBuilder step = l.call("conv_windows");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y);
-    if (c.taps() == 1 && c.no_pads()) step.null(ElementType::F32);  // each window is read where it lies
+    if (c.taps() == 1 && c.no_pads()) step.null();  // each window is read where it lies
     else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(tile.rows, k))));
     step.params(std::move(params));
     finish_conv(l, step, c, y);

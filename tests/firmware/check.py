@@ -29,6 +29,18 @@ def chosen(text, names):
     return found
 
 
+def differ(rows):
+    """Whether a model's right results are not the same bits everywhere; says which machines go together."""
+    found = {}
+    for row in rows:
+        if "wrong" not in row:
+            found.setdefault(row["model"], {}).setdefault(row["result"], []).append(f"{row['machine']} {row['level']}")
+    for model, groups in found.items():
+        if len(groups) > 1:
+            print(f"{model}: different bits: " + " | ".join(", ".join(where) for where in groups.values()))
+    return any(len(groups) > 1 for groups in found.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machines", default="cortex-m4", help="names of --target, or `all`")
@@ -37,6 +49,7 @@ def main():
     parser.add_argument("--target", help="what onnxc compiles for, if not the machine: generic")
     parser.add_argument("--option", action="append", default=[], help="one more for onnxc; may be repeated")
     parser.add_argument("--golden", action="store_true", help="compares with golden/figures.txt; with UPDATE_GOLDEN=1 writes it")
+    parser.add_argument("--same-bits", action="store_true", help="each model has to give the same bits on all machines and levels: with --option=--math=reproducible")
     parser.add_argument("--json", type=Path, help="writes the rows there")
     parser.add_argument("--keep", type=Path, help="leaves units, objects and images in this folder")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ONNXC_JOBS", os.cpu_count() or 1)))
@@ -62,6 +75,7 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     fine = golden.check(rows, machines) if options.golden else True
+    fine &= not (options.same_bits and differ(rows))
     return 0 if fine and not any("wrong" in row for row in rows) else 1
 
 

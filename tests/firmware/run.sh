@@ -22,6 +22,12 @@ if [ "${1:-}" = --all ]; then "$ONNXC_PYTHON" tests/firmware/kernels.py; else "$
 check --machines cortex-m4,cortex-m55 --models made_ad,made_kws --levels O3,Os --golden
 echo "-- the stack that units state"
 check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure
+echo "-- the comparison with another compiler of models"
+out="$(mktemp -d)"
+trap 'rm -rf "$out"' EXIT
+"$ONNXC_PYTHON" bench/firmware.py --models made_ad_fp32 --out "$out" 2>"$out/rows" || { cat "$out/rows"; exit 1; }
+"$ONNXC_PYTHON" bench/firmware.py --from "$out/results.json" --page "$out/page.md"
+[ "$(grep -c '^| made_ad_fp32 | [0-9]' "$out/page.md")" = 4 ] || { cat "$out/rows" "$out/page.md"; exit 1; }
 if [ "${1:-}" = --all ]; then
   check --machines cortex-m4,cortex-m55 --models made_ic,made_vww --levels O3,Os --golden
   check --machines all --levels Os

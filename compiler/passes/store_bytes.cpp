@@ -1,8 +1,13 @@
-// A network that quantises what it adds up later holds its residuals as floats that are functions of bytes. They lie in memory as those bytes here, and what
-// is done with a byte is done by those who read it:
+// A network that quantises what it adds up later holds its residuals as floats that are functions of bytes. They lie in memory as those
+// bytes here, and what is done with a byte is done by those who read it:
 //
-//   t: f32 = ByteConv x w   mul(sub(cast<f32>(cast<u8>(...)), 132), 0.1)        t: u8 = ByteConv x w   cast<u8>(...)
-//   y: u8 = ByteConv z v, t   ... add(cast<f32>(x0), x1) ...           becomes  y: u8 = ByteConv z v, t   ... add(cast<f32>(x0), mul(sub(cast<f32>(x1), 132), 0.1)) ...
+//   t: f32 = ByteConv x w      mul(cast<f32>(cast<u8>(...)), 0.1)
+//   y: u8 = ByteConv z v, t    ... add(cast<f32>(x0), x1) ...
+//
+//   becomes
+//
+//   t: u8 = ByteConv x w       cast<u8>(...)
+//   y: u8 = ByteConv z v, t    ... add(cast<f32>(x0), mul(cast<f32>(x1), 0.1)) ...
 #include <algorithm>
 #include <optional>
 
@@ -27,8 +32,9 @@ std::optional<int> cast_of_byte(const Expr& expr) {
     for (int k = 0; k <= root; ++k) {
       const Expr::Term& other = term(expr, k);
       known[static_cast<std::size_t>(k)] =
-          k == i || other.kind == Expr::Kind::Constant ||
-          (other.kind == Expr::Kind::Apply && std::ranges::all_of(other.args, [&](int a) { return a < 0 || known[static_cast<std::size_t>(a)]; }));
+          k == i || other.kind == Expr::Kind::Constant || (other.kind == Expr::Kind::Apply && std::ranges::all_of(other.args, [&](int a) {
+                                                             return a < 0 || known[static_cast<std::size_t>(a)];
+                                                           }));
     }
     if (known.back()) return i;
   }

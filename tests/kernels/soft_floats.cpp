@@ -33,7 +33,9 @@ TEST_CASE("soft floats: scaled sums are those of floats") {
   const auto bounded = [](int32_t x) { return x < -512 ? -512 : x > 512 ? 512 : x; };
   std::mt19937 random(7);
   int wrong = 0, exact_halves = 0;
-  const auto check = [&](int32_t n, float factor) { wrong += bounded(nearest_product(n, factor)) != bounded(nearest_int(static_cast<float>(n) * factor)); };
+  const auto check = [&](int32_t n, float factor) {
+    wrong += bounded(nearest_product(n, factor)) != bounded(nearest_int(static_cast<float>(n) * factor));
+  };
   for (int i = 0; i < 4'000'000; ++i) {
     const auto n = static_cast<int32_t>(random() >> random() % 32) * (random() % 2 == 0 ? 1 : -1);
     check(n, std::ldexp(static_cast<float>(random() % (1u << 24)), -static_cast<int>(random() % 60)));

@@ -69,6 +69,16 @@ int without_relu(const Expr& expr, const Found& found, ElementType type) {
   return is_unsigned && positive && from_zero && applies(expr, found.x, Fn::Relu) ? term(expr, found.x).args[0] : found.x;
 }
 
+/// The signed byte of which this is the unsigned one 128 greater; -1 if it is something else.
+int moved_up(const Expr& expr, const Expr::Term& root) {
+  if (root.kind != Expr::Kind::Apply || root.fn != Fn::Cast || root.type != ElementType::U8 || !applies(expr, root.args[0], Fn::Add))
+    return -1;
+  const auto sum = with_constant(expr, root.args[0]);
+  if (!sum || *number(expr, sum->constant) != 128 || !applies(expr, sum->operand, Fn::Cast)) return -1;
+  const int byte = term(expr, sum->operand).args[0];
+  return term(expr, byte).type == ElementType::I8 ? byte : -1;
+}
+
 /// The quantisation to bytes whose zero term `i` takes away from it as a float; null if it does something else.
 const Expr::Term* steps_of(const Expr& expr, int i) {
   const Expr::Term& t = term(expr, i);
@@ -90,15 +100,18 @@ Expr with_steps(Expr expr) {
 
 }  // namespace
 
-Expr with_quantize(Expr expr, bool drop_relu) {
+Expr with_quantize(Expr expr, bool small_core) {
   Expr result;
   std::vector<int> moved;
   for (const Expr::Term& t : expr.terms) {
     const auto at = [&](int i) { return i < 0 ? -1 : moved[static_cast<std::size_t>(i)]; };
     auto found = find(expr, t);
-    if (found && drop_relu) found->x = without_relu(expr, *found, t.type);
+    if (found && small_core) found->x = without_relu(expr, *found, t.type);
     Expr::Term next = t;
-    if (found) {
+    if (const int byte = small_core ? moved_up(expr, t) : -1; byte >= 0) {
+      const int number = result.cast(ElementType::I32, at(byte));
+      next.args[0] = result.apply(Fn::Add, number, result.constant(ElementType::I32, 128));
+    } else if (found) {
       const int scale = found->scale < 0 ? result.constant(ElementType::F32, 1) : at(found->scale);
       const int zero = found->zero < 0 ? result.constant(ElementType::F32, 0) : at(found->zero);
       next = {Expr::Kind::Apply, t.type, Fn::Quantize, {at(found->x), scale, zero}};
@@ -112,8 +125,8 @@ Expr with_quantize(Expr expr, bool drop_relu) {
   return with_steps(std::move(result));
 }
 
-void find_quantize(Program& program, bool drop_relu) {
-  for (Expr& expr : program.exprs) expr = with_quantize(std::move(expr), drop_relu);
+void find_quantize(Program& program, bool small_core) {
+  for (Expr& expr : program.exprs) expr = with_quantize(std::move(expr), small_core);
 }
 
 }  // namespace onnxc

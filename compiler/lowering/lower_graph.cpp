@@ -74,7 +74,7 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   write_results(scope);
   // Heap blocks that no output took over go back to the caller's allocator.
   release_owned();
-  // On a small core a Relu takes as long as the conversion that makes it superfluous.
+  // On a small core a Relu takes as long as the conversion that makes it superfluous, and one to floats and back longer than a sum.
   if (target_.bare) find_quantize(program_, true);
   return std::move(program_);
 }

@@ -1,8 +1,13 @@
-// A network that quantises what it adds up later holds its residuals as floats that are functions of bytes. They lie in memory as those bytes here, and what
-// is done with a byte is done by those who read it:
+// A network that quantises what it adds up later holds its residuals as floats that are functions of bytes. They lie in memory as those
+// bytes here, and what is done with a byte is done by those who read it:
 //
-//   t: f32 = ByteConv x w   mul(sub(cast<f32>(cast<u8>(...)), 132), 0.1)        t: u8 = ByteConv x w   cast<u8>(...)
-//   y: u8 = ByteConv z v, t   ... add(cast<f32>(x0), x1) ...           becomes  y: u8 = ByteConv z v, t   ... add(cast<f32>(x0), mul(sub(cast<f32>(x1), 132), 0.1)) ...
+//   t: f32 = ByteConv x w      mul(cast<f32>(cast<u8>(...)), 0.1)
+//   y: u8 = ByteConv z v, t    ... add(cast<f32>(x0), x1) ...
+//
+//   becomes
+//
+//   t: u8 = ByteConv x w       cast<u8>(...)
+//   y: u8 = ByteConv z v, t    ... add(cast<f32>(x0), mul(cast<f32>(x1), 0.1)) ...
 #include <algorithm>
 #include <optional>
 

@@ -1,23 +1,25 @@
 // Columns and taps of cores that multiply pairs of numbers of 16 bits in general registers (Cortex-M4, M7, M33): what conv_columns.hpp and
 // depthwise_columns.hpp ask for.
 //
-// Two columns lie in scratch as pairs of 16 bits, of each four steps first the even ones and then the odd ones, as UXTB16 takes them from four bytes:
+// Two columns lie in scratch as pairs of 16 bits, of each four steps first the even ones and then the odd ones, as UXTB16 takes them from
+// four bytes:
 //
 //   x0 x2 of column 0   x0 x2 of column 1   x1 x3 of column 0   x1 x3 of column 1
 //
-// Weights stay bytes in memory. Those of two outputs, a and b, meet in one number of 16 bits, v = 256 b + a, whose lower byte is a, and two steps of it
-// in a word. SMLAD multiplies a word by a pair of x, and SXTB16 makes the word of a alone:
+// Weights stay bytes in memory. Those of two outputs, a and b, meet in one number of 16 bits, v = 256 b + a, whose lower byte is a, and two
+// steps of it in a word. SMLAD multiplies a word by a pair of x, and SXTB16 makes the word of a alone:
 //
 //   d += x0 a0 + x2 a2                               the sum of the first output
 //   m += 256 (x0 b0 + x2 b2) + x0 a0 + x2 a2         m - d is 256 times the sum of the second
 //
-// So four multiply-adds take three instructions and half of a load. m - d is right modulo 2^32 as long as the second sum has 24 bits, which 256 steps of
-// k do not exceed: it is taken out then. v overflows 16 bits if b is -128 and a negative; such weights are no operands of this kernel.
+// So four multiply-adds take three instructions and half of a load. m - d is right modulo 2^32 as long as the second sum has 24 bits, which
+// 256 steps of k do not exceed: it is taken out then. v overflows 16 bits if b is -128 and a negative; such weights are no operands of this
+// kernel.
 //
 // Panels are [k / 2][2] words, the outputs 0 and 1, then 2 and 3; k is a multiple of 8.
 //
-// A depthwise convolution takes two taps of four channels from two words, a and b. PKHBT and PKHTB join their lower and their upper halves, UXTB16 makes
-// pairs of one channel, and SMLAD multiplies them:
+// A depthwise convolution takes two taps of four channels from two words, a and b. PKHBT and PKHTB join their lower and their upper halves,
+// UXTB16 makes pairs of one channel, and SMLAD multiplies them:
 //
 //   a0 a1 a2 a3   b0 b1 b2 b3      a0 a1 b0 b1   a2 a3 b2 b3      a0 b0   a1 b1   a2 b2   a3 b3
 //
@@ -106,7 +108,8 @@ struct PairedSums {
 #define ONNXC_DSP_BY_HAND
 #endif
 
-/// Eight steps of two columns. It has fourteen operands, all registers of the core: so it is written out, where the compiler would spill some.
+/// Eight steps of two columns. It has fourteen operands, all registers of the core: so it is written out, where the compiler would spill
+/// some.
 ONNXC_INLINE void add_two(PairedSums& a, PairedSums& b, const uint32_t*& x, const uint32_t*& w) {
 #if defined(ONNXC_DSP_BY_HAND)
 #define ONNXC_TWO_STEPS                                                          \
@@ -196,7 +199,7 @@ struct DspColumns {
   static uint8_t* column(uint8_t* scratch, int32_t j, int32_t) { return scratch + 4 * j; }
 
   __attribute__((noinline)) static void put(uint8_t* column, int32_t at, const uint8_t* from, int32_t n, bool moves) {
-    const auto put_byte = [&] {
+    const auto put_byte = [&]() ONNXC_INLINE_LAMBDA {
       *reinterpret_cast<uint16_t*>(column + at / 4 * 16 + (at & 1) * 8 + (at & 2)) = *from;
       ++at;
       --n;

@@ -1,8 +1,9 @@
-// Columns and taps of cores with vectors of 128 bits, of integers (Helium: Cortex-M55, M85): what conv_columns.hpp and depthwise_columns.hpp ask for.
+// Columns and taps of cores with vectors of 128 bits, of integers (Helium: Cortex-M55, M85): what conv_columns.hpp and
+// depthwise_columns.hpp ask for.
 //
-// A column is bytes. VMLADAVA multiplies 16 signed bytes by 16 and adds all products to a general register. x is made signed by its top bit: x ^ 0x80 is x - 128,
-// and `start` holds 128 times the sum of an output's weights. Panels are [ceil(k / 16)][4][16]. The last vector of a column is read as far as there
-// are bytes (tail predication): the others count as zero.
+// A column is bytes. VMLADAVA multiplies 16 signed bytes by 16 and adds all products to a general register. x is made signed by its top
+// bit: x ^ 0x80 is x - 128, and `start` holds 128 times the sum of an output's weights. Panels are [ceil(k / 16)][4][16]. The last vector
+// of a column is read as far as there are bytes (tail predication): the others count as zero.
 //
 // Weights of eight channels of a depthwise convolution are [tap][8]; both they and x are widened by their loads.
 #pragma once
@@ -60,7 +61,8 @@ struct HeliumColumns {
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w,
                                              const int32_t* start, int32_t channels, int32_t* sums) {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // or the frame takes one of the registers
-    // g++ 12 keeps pairs of vectors in memory, so the loops are written out. Sums of even channels and of odd ones have vectors of their own.
+    // g++ 12 keeps pairs of vectors in memory, so the loops are written out. Sums of even channels and of odd ones have vectors of their
+    // own.
 #define ONNXC_TAPS_OF_EIGHT(at, w, even, odd)               \
   "vldrb.u16 q4, [%[from], #" at "]\n\tvldrb.s16 q5, [%[" w \
   "]], #8\n\t"                                              \

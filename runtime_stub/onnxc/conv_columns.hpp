@@ -1,19 +1,19 @@
-// Convolution of channels-last images of bytes on cores without wide vectors, and products of matrices of bytes: inner products along k, of whose sums few are
-// in registers. Sums of 32 bits are exact.
+// Convolution of channels-last images of bytes on cores without wide vectors, and products of matrices of bytes: inner products along k, of
+// whose sums few are in registers. Sums of 32 bits are exact.
 //
 //   conv_columns<PlainColumns>(share, x, w, y, scratch, {.h = 25, .w = 5, .cin = 64, .oh = 25, .ow = 5, .cout = 64, .kh = 1, .kw = 1, .x_pixel = 64,
 //                                                        .y_pixel = 64, .start = w_start}, Epilogue<Requantise>{});
 //
-// The window of an output is copied to `scratch` as a column: bytes of k one behind the other, with pixels outside of the image. The window of
-// one or two pixels is multiplied by all panels of four outputs, whose epilogue follows at once. So no image is copied, scratch is small, and
-// borders cost no decision in the inner loop. A window that lies in memory like a column is read there.
+// The window of an output is copied to `scratch` as a column: bytes of k one behind the other, with pixels outside of the image. The window
+// of one or two pixels is multiplied by all panels of four outputs, whose epilogue follows at once. So no image is copied, scratch is
+// small, and borders cost no decision in the inner loop. A window that lies in memory like a column is read there.
 //
 //   image, 3 x 3 taps            . a b c .                     column   . a b  . d e  . g h
 //   under the first pixel        . d e f .
 //                                . g h i .
 //
-// Columns is the machine: PlainColumns, DspColumns and HeliumColumns have a header each. It states what a column looks like in memory and how panels
-// of weights are packed (contract::ColumnForm), and has
+// Columns is the machine: PlainColumns, DspColumns and HeliumColumns have a header each. It states what a column looks like in memory and
+// how panels of weights are packed (contract::ColumnForm), and has
 //
 //   kForm                            its contract::ColumnForm
 //   kInPlace                         whether a column may be bytes where they lie
@@ -22,8 +22,9 @@
 //   multiply(x, w, k, start, sums)   sums[j][r] = start[r] + column x[j] times output r of a panel, k steps of each
 //   multiply_row(x, w, n, start, sums)   the same of n bytes where they lie, without a second column; if there are two columns
 //
-// w packed: [group][ceil(cout_g / 4)][k][4] in the order that Columns states, with zeros beyond (pack::columns). start: [group][ceil(cout_g / 4)][4].
-// A window is kh runs of kw * cin bytes where neighbours in a row are neighbours in memory (`joined`), else kh * kw runs of one pixel's bytes.
+// w packed: [group][ceil(cout_g / 4)][k][4] in the order that Columns states, with zeros beyond (pack::columns). start: [group][ceil(cout_g
+// / 4)][4]. A window is kh runs of kw * cin bytes where neighbours in a row are neighbours in memory (`joined`), else kh * kw runs of one
+// pixel's bytes.
 #pragma once
 #include "column_window.hpp"
 #include "finish_sums.hpp"
@@ -89,8 +90,8 @@ class ColumnProducts {
 
 }  // namespace detail
 
-/// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::column_scratch bytes of this share, aligned as an
-/// int32_t.
+/// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::column_scratch bytes of
+/// this share, aligned as an int32_t.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
 ONNXC_NOCLONE void conv_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p,
                                 Epi epi = {}) {

@@ -1,13 +1,16 @@
-// Depthwise convolution of channels-last images of bytes on cores without wide vectors: each channel has its own kernel. Sums of 32 bits are exact.
+// Depthwise convolution of channels-last images of bytes on cores without wide vectors: each channel has its own kernel. Sums of 32 bits
+// are exact.
 //
 //   depthwise_columns<PlainColumns>(share, x, w, y, scratch, {.h = 25, .w = 5, .cin = 64, .oh = 25, .ow = 5, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
 //                                                             .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .start = w_start}, Epilogue<Requantise>{});
 //
-// Where the taps of a window lie is the same for all windows, relative to their first pixel: a table says it. At the border a second table has the
-// place of a pixel of `outside` for taps outside of the image. Both tables and that pixel lie in `scratch`. So the inner loop knows no borders.
+// Where the taps of a window lie is the same for all windows, relative to their first pixel: a table says it. At the border a second table
+// has the place of a pixel of `outside` for taps outside of the image. Both tables and that pixel lie in `scratch`. So the inner loop knows
+// no borders.
 //
-// Columns is the machine, as in conv_columns.hpp. Columns::taps sums up the taps of some channels of one output, kForm.channels of which are a panel. w packed:
-// [ceil(c / channels)][kh * kw][channels] in the order that Columns states, with zeros beyond (pack::depthwise_columns). start: as many as panels have.
+// Columns is the machine, as in conv_columns.hpp. Columns::taps sums up the taps of some channels of one output, kForm.channels of which
+// are a panel. w packed: [ceil(c / channels)][kh * kw][channels] in the order that Columns states, with zeros beyond
+// (pack::depthwise_columns). start: as many as panels have.
 #pragma once
 #include "column_window.hpp"
 #include "finish_sums.hpp"
@@ -51,8 +54,8 @@ struct TapOffsets {
 
 }  // namespace detail
 
-/// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::depthwise_columns_scratch bytes of this share,
-/// aligned as a pointer.
+/// See the head of the file. x must not overlap y; operands of the epilogue may be y itself. scratch: contract::depthwise_columns_scratch
+/// bytes of this share, aligned as a pointer.
 template <class Columns, class Y, class Epi = Epilogue<Keep>>
 ONNXC_NOCLONE void depthwise_columns(Share share, const uint8_t* x, const int8_t* w, Y* y, uint8_t* scratch, const ColumnConvParams& p,
                                      Epi epi = {}) {

@@ -10,8 +10,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// Half to even; beyond the range of 32 bits the nearest integer, of NaN 0.
 ///
-/// The fraction, with its leading 1, is f = 2^23 m and x = f 2^(e - 150). Where bits are shifted out, they decide: beyond a half, or at a half of an odd
-/// number, one is added.
+/// The fraction, with its leading 1, is f = 2^23 m and x = f 2^(e - 150). Where bits are shifted out, they decide: beyond a half, or at a
+/// half of an odd number, one is added.
 constexpr int32_t nearest_int(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const uint32_t exponent = bits >> 23 & 0xffu, fraction = (bits & 0x7fffffu) | 0x800000u;

@@ -2,8 +2,8 @@
 //
 //   quantize<uint8_t>(mul(cast<float>(sum), factor), 1, zero)
 //
-// takes a product of integers instead of three calls of the library, and gives the same bits. Types stand for what is not computed yet: a sum, the sum
-// as a float, its product with a factor. All other functions see the float that they stand for.
+// takes a product of integers instead of three calls of the library, and gives the same bits. Types stand for what is not computed yet: a
+// sum, the sum as a float, its product with a factor. All other functions see the float that they stand for.
 #pragma once
 #include "nearest_int.hpp"
 #include "vec_integers.hpp"
@@ -14,11 +14,12 @@ namespace detail {
 [[gnu::noinline]] inline int32_t nearest_float_product(int32_t n, float factor) { return nearest_int(static_cast<float>(n) * factor); }
 }  // namespace detail
 
-/// The nearest integer to the float nearest to n * factor, half to even both times; where that is beyond 511 either way, some number beyond 511.
+/// The nearest integer to the float nearest to n * factor, half to even both times; where that is beyond 511 either way, some number beyond
+/// 511.
 ///
-/// n has at most 24 bits, so that it is a float, and so has the fraction of the factor, f. The product n f is taken with 16 bits behind the point. A float
-/// below 512 has at least 15 bits there, so rounding to it moves the product by 2^-16 at most: that decides nothing unless the product is about
-/// halfway between two integers. There, and where numbers are larger or far from usual ones, floats decide.
+/// n has at most 24 bits, so that it is a float, and so has the fraction of the factor, f. The product n f is taken with 16 bits behind the
+/// point. A float below 512 has at least 15 bits there, so rounding to it moves the product by 2^-16 at most: that decides nothing unless
+/// the product is about halfway between two integers. There, and where numbers are larger or far from usual ones, floats decide.
 inline int32_t nearest_product(int32_t n, float factor) {
   const auto bits = std::bit_cast<uint32_t>(factor);
   const auto magnitude = n < 0 ? 0u - static_cast<uint32_t>(n) : static_cast<uint32_t>(n);

@@ -1,4 +1,5 @@
-// conv_columns and depthwise_columns: those of microcontrollers with this machine's instructions, which have the same layouts. tests/firmware runs their own.
+// conv_columns and depthwise_columns: those of microcontrollers with this machine's instructions, which have the same layouts.
+// tests/firmware runs their own.
 #include "tests/kernels/columns.hpp"
 
 #include <onnxc/columns_dsp.hpp>

@@ -46,7 +46,8 @@ struct Fenced {
   }
 };
 
-/// The number of elements that conv_columns, or depthwise_columns, computes wrongly. `gap`: between pixels of x. `depthwise`: cin, cout and group are equal.
+/// The number of elements that conv_columns, or depthwise_columns, computes wrongly. `gap`: between pixels of x. `depthwise`: cin, cout and
+/// group are equal.
 template <class Columns>
 int wrong_columns(const ByteConvolution& g, int64_t gap, int threads, uint32_t seed, bool depthwise = false) {
   Bytes random{seed};

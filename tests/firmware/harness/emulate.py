@@ -37,7 +37,8 @@ def run(case, machine, image, limit=600):
         raise Failed(f"the image did not end within {limit} s") from None
     said = (done.stdout + done.stderr).split("\n")
     if "end" not in said:
-        raise Failed(f"the image ended early: {' '.join(said)[-300:].strip() or 'exit status %d' % done.returncode}")
+        told = next((line for line in said if "fatal" in line), " ".join(said)[-300:].strip())
+        raise Failed(f"the image ended early: {told or 'exit status %d' % done.returncode}")
     told, outputs = {}, []
     for line in said[:said.index("end")]:
         name, _, value = line.partition(" ")

@@ -119,7 +119,7 @@ def placement(machine, stack):
         return "-static"
     if machine.kind == "wasm":
         return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=%d" % stack
-    code, data = machine.code, machine.data
+    code, data = machine.code, machine.large if stack > machine.data[1] // 4 else machine.data
     places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
               "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
     return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]

@@ -18,6 +18,7 @@ class Machine:
     kind: str = "board"  # board: without a system; linux: a program under qemu-user; wasm: run by node
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
+    large: tuple = (0, 0)  # another memory for values, slower on a real board, for those that need more
     reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
     more: str = ""  # more for both compilers: where headers and libraries are
     prelude: str = ""  # assembly before that of the unit
@@ -31,8 +32,8 @@ class Machine:
 BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
 
 
-def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), reset=None):
-    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, reset=reset)
+def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), large=(0x2100_0000, 16 << 20), reset=None):
+    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, large=large, reset=reset)
 
 
 # Picolibc and wasi-libc come without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for
@@ -43,7 +44,7 @@ PICOLIBC = "--specs=/usr/lib/picolibc/riscv64-unknown-elf/picolibc.specs " + CPP
 
 def riscv(name, flags):
     return Machine(name, "riscv64-unknown-elf-g++", flags, f"qemu-system-riscv32 -M virt -bios none {BARE}", "riscv64-unknown-elf-gcc",
-                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), more=PICOLIBC)
+                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), large=(0x8100_0000, 64 << 20), more=PICOLIBC)
 
 
 def linux(name, flags, triple, emulator):
@@ -59,8 +60,8 @@ CLANG_RISCV = "--target=riscv64-linux-gnu --gcc-install-dir=/usr/lib/gcc-cross/r
 
 
 # The secure aliases of memories: these cores start in that state.
-AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20)}
-AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "reset": 0x1000_0000}
+AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20), "large": (0x8000_0000, 16 << 20)}
+AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "large": (0x7000_0000, 256 << 20), "reset": 0x1000_0000}
 
 MACHINES = {
     machine.name: machine

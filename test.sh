@@ -137,6 +137,8 @@ beside "custom operators" script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 beside "samples" script tests/samples/run.sh
+beside "a model in a page" script tests/web/run.sh
+beside "packages" script tests/package/run.sh
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh

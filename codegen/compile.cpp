@@ -58,6 +58,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.model_sha256 = compilation.info.sha256;
   for (const auto& [domain, version] : compilation.info.opsets)
     emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
+  emit.self_test = options.self_test;
   emit.stack_bytes = options.stack_bytes;
   emit.stack_compiler = options.stack_compiler;
   emit.gpu = compilation.target.gpu != nullptr;

@@ -19,8 +19,9 @@ struct CompileOptions : CompilerOptions {
   RunsIn runs_in = RunsIn::Either;
   /// Bytes of machine code, of code and all constants, of arena, stack and variables, and of stack. A larger unit is refused by the build.
   std::optional<int64_t> max_code{}, max_flash{}, max_ram{}, max_stack{};
-  bool measure = false;                  ///< the interface states the stack that a run uses, as the target's compiler made the unit
-  std::optional<int64_t> stack_bytes{};  ///< what was measured, and by which compiler
+  std::shared_ptr<const SelfTest> self_test{};  ///< the unit has one; null: none
+  bool measure = false;                         ///< the interface states the stack that a run uses, as the target's compiler made the unit
+  std::optional<int64_t> stack_bytes{};         ///< what was measured, and by which compiler
   std::string stack_compiler{};
   /// Where a build looks for headers of custom operators, before the working directory.
   std::vector<std::filesystem::path> include_folders{};

@@ -83,6 +83,7 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
       "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
       options.gpu ? " in a session for this one run, which is slow" : "", dims, memory_parameter(program),
       options.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
+  if (options.self_test) text += self_test_declaration(*options.self_test, program);
   if (!weights.empty()) text += "\n" + weights;
   text += fmt::format(
       "\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* "

@@ -176,6 +176,7 @@ class Emitter {
     });
     if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
+    if (options_.self_test) headers.insert("self_test.hpp");
     if (options_.gpu) headers.insert({"gpu/check_memory.hpp", "gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read(Device::Cpu);
@@ -240,6 +241,7 @@ class Emitter {
       text += gpu_unit().session(checked + size_checks(), weights.missing);
     } else {
       text += run(choices, weights);
+      if (options_.self_test) text += self_test_definition(*options_.self_test, interface_, program_, options_.threads > 1);
     }
     text += fmt::format("}}  // namespace {}\n\n", options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);

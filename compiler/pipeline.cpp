@@ -25,6 +25,7 @@ struct Pass {
   bool keeps_alive = false;  ///< it extends the lives of values: --memory=balanced and --memory=min leave it out
   Features needs{};          ///< on machines without these features the pass would cost time
   Math math = Math::Strict;  ///< Default: --math=strict leaves it out
+  bool bare = false;         ///< it saves memory at the cost of time: for targets without an operating system
 };
 
 // clang-format off
@@ -50,6 +51,8 @@ constexpr Pass kPasses[] = {
     {"select_channels",                 select_channels,                 true, true},
     {"reorder_flattened",               reorder_flattened,               true},   // weights take a flattened image's order, before fusion
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
+    // Residuals that were bytes are bytes in memory.
+    {"store_bytes",                     store_bytes,                     true, false, {}, Math::Strict, true},
     // Weights give the exponents of SiLU's powers of two.
     {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},
     {"mark_direct",                     mark_direct,                     false},  // readers that magnify errors at zero; after fusion
@@ -177,6 +180,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
     if (pass.math == Math::Default && options.math == Math::Strict) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
+    if (pass.bare && !result.target.bare) continue;
     if (pass.needs != Features{} && result.target.gpu != nullptr) continue;  // vectors of a processor
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;

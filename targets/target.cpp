@@ -67,7 +67,7 @@ constexpr Target bare(const Core& core) {
   target.vector_registers = core.vector_registers;
   target.l1_bytes = target.l2_bytes = target.l3_bytes = 16 << 10;
   target.triple = core.triple;
-  target.machine = core.vector_floats == 1 ? &machines::kScalar : &machines::kGeneric;
+  target.machine = core.vector_floats == 1 ? &machines::kScalar : &machines::kHelium;
   target.pointer_bits = core.pointer_bits;
   target.has_floats = core.has_floats;
   target.has_doubles = core.has_doubles;

@@ -49,6 +49,9 @@ Graph select_channels(Graph graph);
 Graph reorder_flattened(Graph graph);
 /// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
 Graph fuse_expressions(Graph graph);
+/// Keeps floats that are functions of bytes as those bytes, if only expressions read them. For microcontrollers, whose memory is scarce. Needs:
+/// fuse_expressions.
+Graph store_bytes(Graph graph);
 /// Scales the weights of convolutions that a SiLU follows, so that they compute the exponent of its power of two.
 /// Only for machines on which this saves instructions (AVX-512). Needs: fuse_expressions.
 Graph scale_gates(Graph graph);

@@ -39,6 +39,7 @@ constexpr const char* describe(Status status) noexcept {
     case ONNXC_OUT_OF_MEMORY: return "out of memory";
     case ONNXC_BAD_VALUE: return "no result is defined for this data";
     case ONNXC_DEVICE_FAILED: return "the GPU failed";
+    case ONNXC_WRONG_RESULT: return "an output is not what it should be";
   }
   return "unknown status";
 }

@@ -27,11 +27,11 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct ConvParams {
-  int64_t n = 1, h = 1, w = 1, cin = 1;  // input
-  int64_t oh = 1, ow = 1, cout = 1;      // output
-  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
-  int64_t x_pixel = 0, y_pixel = 0;                                            // elements between pixels
-  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
+  Extent n = 1, h = 1, w = 1, cin = 1;  // input
+  Extent oh = 1, ow = 1, cout = 1;      // output
+  Extent kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
+  Extent x_pixel = 0, y_pixel = 0;                                            // elements between pixels
+  Extent d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
   const float* bias = nullptr;         // for each group cout_g values, padded to whole panels; or null
   const float* scales = nullptr;       // where w is of int8_t: a factor for each output channel, laid out as bias
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: w's are the last

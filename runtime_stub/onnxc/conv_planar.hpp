@@ -30,7 +30,7 @@ namespace detail {
 /// Copies the rows of image n that `rows` output rows from `top` on read, to `to`.
 template <int NV>
 ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t rows, float* to, const ConvParams& p) {
-  const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : p.w;
+  const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : int64_t{p.w};
   const auto zeros = [](float* at, float* end) {
     for (; at < end; at += Vec::width) Vec::all(0.0f).store(at);
   };
@@ -40,7 +40,7 @@ ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t ro
       const int64_t iy = top * p.stride_y - p.pad_top + line;
       float* const row = to + ci * contract::planar_plane(p, NV * Vec::width) + line * pitch;
       const bool inside = iy >= 0 && iy < p.h && width > 0;
-      zeros(row, row + (inside ? p.pad_left : pitch));
+      zeros(row, row + (inside ? int64_t{p.pad_left} : pitch));
       if (!inside) continue;
       const float* const from = x + ((n * p.cin + ci) * p.h + iy) * p.w;
       for (int64_t i = 0; i < width; i += Vec::width)

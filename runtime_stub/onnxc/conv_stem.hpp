@@ -125,7 +125,7 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
   // prefetches what will be under it, as all at once would hold up the loads that follow. The lambda is always inlined:
   // g++ 12 takes a function that only prefetches for one without effect, and drops its calls.
   const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1,
-                end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
+                end = below + p.stride_y < p.h ? below + p.stride_y : int64_t{p.h};
   const auto fetch = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
     for (int64_t ci = 0; ci < p.cin; ++ci) {
       for (int64_t iy = below > 0 ? below : 0; iy < end; ++iy) {

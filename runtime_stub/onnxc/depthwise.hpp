@@ -43,7 +43,7 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   constexpr bool kFew = ONNXC_VECTOR_REGISTERS < 32, kByThrees = kFew && kPitch == 0;
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
-      const int64_t pitch = kPitch > 0 ? kPitch : p.x_pixel;
+      const int64_t pitch = kPitch > 0 ? kPitch : int64_t{p.x_pixel};
       const float* pixel = lines[ky] + left * pitch + (kPitch > 0 ? 0 : channel);
       Vec taps[KW];
       const Vec* const row_of_w = kFew ? opaque(&w[ky][0]) : &w[ky][0];
@@ -175,7 +175,7 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
                                            : begin;
   int64_t copied = 0;  // the rows of this image before it are copied already, or not needed any more
   for (int64_t line = first; line < last; ++line) {
-    const int64_t oy = line % p.oh, top = oy * p.stride_y - p.pad_top, below = top + held < p.h ? top + held : p.h;
+    const int64_t oy = line % p.oh, top = oy * p.stride_y - p.pad_top, below = top + held < p.h ? top + held : int64_t{p.h};
     if (line == first || oy == 0) copied = 0;
     if (copied < top) copied = top;
     const int64_t place = (top % held + held) % held;  // the slot of row `top`: row iy is in slot iy % held
@@ -205,10 +205,10 @@ template <int KH, int KW, int SX, int kPixels = 7, bool kSums = false, class Epi
 void depthwise(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.n * p.oh);
   const bool large = !ONNXC_MICRO && p.h * p.w * p.x_pixel > int64_t{1} << 18;
-  const int64_t block = large ? p.cout : 4 * Vec::width, groups = (p.ow + kPixels - 1) / kPixels, steps = groups * vectors(p.cout);
+  const int64_t block = large ? int64_t{p.cout} : 4 * Vec::width, groups = (p.ow + kPixels - 1) / kPixels, steps = groups * vectors(p.cout);
   const int64_t lines_ahead = large ? (p.stride_y * p.w * p.x_pixel / 16 + steps - 1) / steps : 0;
   for (int64_t from = 0; from < p.cout; from += block) {
-    const int64_t to = from + block < p.cout ? from + block : p.cout;
+    const int64_t to = from + block < p.cout ? from + block : int64_t{p.cout};
     for (int64_t line = first; line < last; ++line) {
       const float* const image = x + line / p.oh * p.h * p.w * p.x_pixel;
       const int64_t oy = line % p.oh;
@@ -237,7 +237,7 @@ void depthwise_any(Share share, const float* x, const float* w, float* y, float*
   const auto [first, last] = by_lines ? share.slice(lines) : Share::Range{0, lines};
   const auto [first_vector, last_vector] = by_lines ? Share::Range{0, vectors(p.cout)} : share.slice(vectors(p.cout));
   for (int64_t from = 0; from < p.ow; from += detail::kAnyColumns) {
-    const int64_t to = from + detail::kAnyColumns < p.ow ? from + detail::kAnyColumns : p.ow;
+    const int64_t to = from + detail::kAnyColumns < p.ow ? from + detail::kAnyColumns : int64_t{p.ow};
     for (int64_t channel = first_vector * Vec::width; channel < last_vector * Vec::width; channel += Vec::width) {
       const int64_t lanes = p.cout - channel;
       if (lanes >= Vec::width) detail::depthwise_any_rows<true>(x, w, y, rows, first, last, from, to, channel, Vec::width, p, epi);

@@ -51,7 +51,7 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
                                    const Epi& epi) {
   constexpr int kPixels = 7;
   for (int64_t from = 0; from < p.cout; from += 2 * Vec::width) {
-    const int64_t to = from + 2 * Vec::width < p.cout ? from + 2 * Vec::width : p.cout;
+    const int64_t to = from + 2 * Vec::width < p.cout ? from + 2 * Vec::width : int64_t{p.cout};
     for (int64_t oy = top; oy < bottom; ++oy) {
       const float* lines[KH];
       depthwise_lines<KH>(lines, oy, p, line);

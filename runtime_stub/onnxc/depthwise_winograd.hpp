@@ -170,15 +170,15 @@ template <bool kSums = false, class Epi = Epilogue<Keep>>
 void depthwise_winograd(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
   const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel,
-                block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;                                                // as depthwise
+                block = image > int64_t{1} << 18 ? int64_t{p.cout} : 4 * Vec::width;                                                // as depthwise
   const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
   const auto [first, last] = share.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {
-    const int64_t to = from + block < p.cout ? from + block : p.cout;
+    const int64_t to = from + block < p.cout ? from + block : int64_t{p.cout};
     for (int64_t pair = first; pair < last;) {
       const int64_t begin = pair % pairs, rest = last - pair < pairs - begin ? last - pair : pairs - begin,
                     count = rest < band ? rest : band;
-      const int64_t top = begin * 2, bottom = top + 2 * count < p.oh ? top + 2 * count : p.oh, line = pair / pairs * p.oh + top;
+      const int64_t top = begin * 2, bottom = top + 2 * count < p.oh ? top + 2 * count : int64_t{p.oh}, line = pair / pairs * p.oh + top;
       const float* const source = x + pair / pairs * image;
       const auto rows = [&]<bool Whole>(int64_t channel, int64_t lanes) ONNXC_INLINE_LAMBDA {
         detail::depthwise_winograd_rows<kSums, Whole>(

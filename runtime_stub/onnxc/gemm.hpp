@@ -27,8 +27,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct GemmParams {
-  int64_t m, n, k;
-  int64_t lda = 0, ldc = 0;            // elements between rows
+  Extent m, n, k;
+  Extent lda = 0, ldc = 0;            // elements between rows
   const float* bias = nullptr;         // n values, padded to whole panels, or null
   const float* scales = nullptr;       // where b is of int8_t: n factors, padded to whole panels
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
@@ -42,7 +42,7 @@ template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c,
                              float* sums, const GemmParams& p, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
-  const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
+  const int64_t depth = kPairs ? int64_t{p.k} : p.slices.depth(p.k);
   Prefetcher ahead(b + contract::panels_floats(p.k, p.n, NR), p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto bp = panel_of(b, p.scales, panel, p.k, NR);
@@ -53,14 +53,10 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
         const auto at = [&](int64_t r) ONNXC_INLINE_LAMBDA { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
-        if constexpr (tile.kInMemory) {
-          if (from == 0) tile.multiply(bias, rows_of_a, to - from, bp + from * NR, ahead);
-        }
-        if (!tile.kInMemory || from > 0) {
-          if (kPairs || from == 0) tile.start(bias);
-          else if constexpr (!kPairs) tile.load(at);
-          tile.add(rows_of_a, to - from, bp + from * NR, ahead);
-        }
+        if constexpr (kPairs) tile.start(bias);
+        else if (from == 0) tile.start(bias);
+        else tile.load(at);
+        tile.add(rows_of_a, to - from, bp + from * NR, ahead);
         ahead.advance(to - from);
         if (!kPairs && to < p.k) tile.store(at, rows - i);
         else tile.finish(c, p.ldc, col, rows - i, p.n - col, Consecutive{row + i}, epi);
@@ -72,11 +68,41 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 
 }  // namespace detail
 
+namespace detail {
+
+/// The same on small cores, in numbers of their size: one loop over whole tiles, k in one go. A tile reads its last rows again where there
+/// are no more.
+template <int MR, int NV, class T, class Epi>
+ONNXC_INLINE void gemm_small(Share::Range rows, Share::Range panels, const float* a, const T* b, float* c, const GemmParams& p, const Epi& epi) {
+  constexpr int NR = Tile<MR, NV>::NR;
+  const auto lda = static_cast<std::ptrdiff_t>(p.lda), k = static_cast<std::ptrdiff_t>(p.k), end = static_cast<std::ptrdiff_t>(rows.end);
+  if (rows.begin >= rows.end) return;
+  const float* const last = a + (end - 1) * lda;
+  for (auto panel = static_cast<std::ptrdiff_t>(panels.begin); panel < static_cast<std::ptrdiff_t>(panels.end); ++panel) {
+    const auto bp = panel_of(b, p.scales, panel, k, NR);
+    const std::ptrdiff_t col = panel * NR;
+    const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
+    for (auto row = static_cast<std::ptrdiff_t>(rows.begin); row < end; row += MR) {
+      const float *anywhere[MR], *from = a + row * lda;
+      for (const float*& of_row : anywhere) {
+        of_row = from;
+        if (from != last) from += lda;
+      }
+      Tile<MR, NV> tile;
+      tile.multiply(bias, anywhere, k, bp, Prefetcher(address_of(bp)));
+      tile.finish(c, p.ldc, col, end - row, p.n - col, Consecutive{row}, epi);
+    }
+  }
+}
+
+}  // namespace detail
+
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
 void gemm(Share share, const float* a, const T* b, float* c, Passed<GemmParams> p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const detail::ProductShare own(share, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
+  if constexpr (ONNXC_MICRO && !kPairs) return detail::gemm_small<MR, NV>(own.rows, own.panels, a, b, c, p, epi);
   const TileOrder order(share, p.m * p.n);
   detail::for_each_block(own.rows, p.slices.block(detail::block_rows(p.k, MR)), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
     detail::gemm_block<MR, NV, kPairs>(row, rows, own.panels.begin, own.panels.end, a + row * p.lda, b, c, p.slices.sums, p, order, epi);

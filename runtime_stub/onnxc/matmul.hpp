@@ -19,8 +19,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct MatMulParams {
-  int64_t m, n, k;
-  int64_t lda, ldb, ldc;
+  Extent m, n, k;
+  Extent lda, ldb, ldc;
   Shape batch = {};
   Ints a_batch = {}, b_batch = {}, c_batch = {};  // strides of the matrices for each axis of `batch`
 };
@@ -106,7 +106,7 @@ void matmul(Share share, const float* a, const float* b, float* c, float* panel,
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t batch = unit / panels, col = unit % panels * NR, columns = p.n - col < NR ? p.n - col : NR;
     const float* const am = a + strided_offset(p.batch, p.batch.rank, p.a_batch, batch);
-    const float* const bm = b + strided_offset(p.batch, p.batch.rank, p.b_batch, batch) + col * (transposed ? p.ldb : 1);
+    const float* const bm = b + strided_offset(p.batch, p.batch.rank, p.b_batch, batch) + col * (transposed ? int64_t{p.ldb} : 1);
     // Rows are counted through all batches: row `batch * m` of the output lies where this matrix begins.
     float* const cm = c + (strided_offset(p.batch, p.batch.rank, p.c_batch, batch) - batch * p.m * p.ldc);
     if constexpr (transposed) {
@@ -123,7 +123,7 @@ void matmul(Share share, const float* a, const float* b, float* c, float* panel,
     const bool direct = in_place && !transposed && columns == NR;
     if (!direct) detail::pack_panel<NR, transposed>(bm, p.ldb, p.k, columns, panel);
     const float* const bp = direct ? bm : panel;
-    detail::matmul_rows<MR, NV>(am, bp, direct ? p.ldb : NR, cm, batch * p.m, col, p, epi);
+    detail::matmul_rows<MR, NV>(am, bp, direct ? int64_t{p.ldb} : NR, cm, batch * p.m, col, p, epi);
   }
 }
 

@@ -179,9 +179,10 @@ enum onnxc_status {
   ONNXC_INDEX_OUT_OF_RANGE = 5, /* Gather, Scatter, OneHot, ... */
   ONNXC_TRIP_LIMIT = 6,         /* a Loop ran longer than allowed */
   ONNXC_NULL_POINTER = 7,
-  ONNXC_OUT_OF_MEMORY = 8, /* the caller's allocator or the GPU has no more, or a size overflows */
-  ONNXC_BAD_VALUE = 9,     /* data that no result is defined for: an empty optional that is read, an image that cannot be decoded, ... */
-  ONNXC_DEVICE_FAILED = 10 /* there is no such GPU, it refused some work, or that work ended it */
+  ONNXC_OUT_OF_MEMORY = 8,  /* the caller's allocator or the GPU has no more, or a size overflows */
+  ONNXC_BAD_VALUE = 9,      /* data that no result is defined for: an empty optional that is read, an image that cannot be decoded, ... */
+  ONNXC_DEVICE_FAILED = 10, /* there is no such GPU, it refused some work, or that work ended it */
+  ONNXC_WRONG_RESULT = 11   /* of a unit's self-test: an output is not what it should be */
 };
 
 #ifdef __cplusplus

@@ -16,11 +16,11 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct PoolParams {
-  int64_t n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
-  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
-  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  int64_t x_pixel = 0, y_pixel = 0;
-  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
+  Extent n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
+  Extent kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  Extent pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  Extent x_pixel = 0, y_pixel = 0;
+  Extent d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
   bool count_include_pad = false;
 };
 static_assert(contract::has_usual_window(PoolParams{.c = 1}) && PoolParams{.c = 1}.pad_bottom == contract::kUsualPad &&

@@ -65,10 +65,10 @@ struct Exponential {
 };
 
 struct ReduceParams {
-  int64_t outer = 1, r, inner = 1;
-  int64_t x_row;        // elements between rows of the last axis; between the r values of the middle one
-  int64_t x_outer = 0;  // reduce_middle: elements between outer positions of x, and of y
-  int64_t y_outer = 0;
+  Extent outer = 1, r, inner = 1;
+  Extent x_row;        // elements between rows of the last axis; between the r values of the middle one
+  Extent x_outer = 0;  // reduce_middle: elements between outer positions of x, and of y
+  Extent y_outer = 0;
 };
 
 constexpr int64_t kSumBlock = 512;

@@ -35,10 +35,10 @@ ONNXC_INLINE void by_bands(const Share& share, const Params& p, int64_t band, Ta
   const int64_t first = row_of(slice.begin), last = row_of(slice.end);
   int64_t made = 0;  // rows of the image so far
   for (int64_t row = first; row < last;) {
-    const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : p.oh,
+    const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : int64_t{p.oh},
                   bottom = top + band < end ? top + band : end;
     const int64_t above = top * p.stride_y - p.pad_top, below = (bottom - 1) * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1;
-    const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : p.h;
+    const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : int64_t{p.h};
     if (row == first || top == 0 || made < from) made = from;
     take(image, top, bottom, [&](auto make) ONNXC_INLINE_LAMBDA {
       if constexpr (requires { make(made, to); }) return make(made, to);

@@ -16,8 +16,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct SoftmaxParams {
-  int64_t rows, n;
-  int64_t x_row, y_row;
+  Extent rows, n;
+  Extent x_row, y_row;
 };
 
 namespace detail {

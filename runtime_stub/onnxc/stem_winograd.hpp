@@ -61,7 +61,7 @@ ONNXC_NOCLONE bool stem_winograd_is_spoilt(const float* image, int64_t top, cons
   if (columns > kColumns) return true;  // wider than any stem
   const float limit = winograd_spread(p.cin), finite = std::numeric_limits<float>::max();
   for (int64_t ox = 0; ox < p.ow; ox += kOutputs) {
-    const int64_t left = ox * p.stride_x - p.pad_left, first = left < 0 ? 0 : left, last = left + columns < p.w ? left + columns : p.w;
+    const int64_t left = ox * p.stride_x - p.pad_left, first = left < 0 ? 0 : left, last = left + columns < p.w ? left + columns : int64_t{p.w};
     if (!suspects.in(first, last)) continue;
     // Squares of each column: over all rows, and over those of each output. Then sums over kw columns, from each one
     // on.

@@ -68,7 +68,7 @@ void sum_bytes_middle(Share share, const uint8_t* x, Y* y, Passed<ReduceParams> 
       for (int64_t c = 0; i < p.r && c < columns; ++c) some[c] = row[c];
       return detail::load_bytes(some);
     };
-    const int64_t whole = end - column < kBlock ? 0 : min_of(p.r, p.x_row == 0 ? p.r : (end - column - kBlock) / p.x_row + 1);
+    const int64_t whole = end - column < kBlock ? 0 : min_of(p.r, p.x_row == 0 ? int64_t{p.r} : (end - column - kBlock) / p.x_row + 1);
     int64_t i = 0;
     for (; i + 4 <= whole; i += 4) {
       const uint8_t* const row = column + i * p.x_row;

@@ -16,9 +16,9 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// y[b][i][j] = x[b][j][i]: `rows` x `cols` is the output. Element (i, j) lies at y[i * y_row + j], and at x[j * x_row + i].
 struct TransposeParams {
-  int64_t batch = 1, rows, cols;
-  int64_t x_row, y_row;
-  int64_t x_batch = 0, y_batch = 0;
+  Extent batch = 1, rows, cols;
+  Extent x_row, y_row;
+  Extent x_batch = 0, y_batch = 0;
 };
 
 namespace detail {

@@ -313,7 +313,7 @@ ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float
   const auto [first_panel, last_panel] = by_tiles ? Share::Range{0, panels} : share.slice(panels);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of untransformed weights
-  const int64_t depth = untransformed ? contract::winograd_depth(p.cin, taps) : p.cin,
+  const int64_t depth = untransformed ? contract::winograd_depth(p.cin, taps) : int64_t{p.cin},
                 u_plane = untransformed ? planes.weights : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;

@@ -160,8 +160,8 @@ ONNXC_NOCLONE bool winograd_is_spoilt(const float* image, int64_t top, int64_t l
   const float scale = winograd_scale(all), limit = winograd_spread(p.cin) * (A * A) / (R * R);
   if (scale == 1.0f && T > 2) {  // transformed squares may be hundreds of times those of the pixels
     Vec pixels = Vec::all(0.0f);
-    for (int64_t y = top < 0 ? 0 : top; y < (top + A < p.h ? top + A : p.h); ++y) {
-      for (int64_t x = left < 0 ? 0 : left; x < (left + A < p.w ? left + A : p.w); ++x) {
+    for (int64_t y = top < 0 ? 0 : top; y < (top + A < p.h ? top + A : int64_t{p.h}); ++y) {
+      for (int64_t x = left < 0 ? 0 : left; x < (left + A < p.w ? left + A : int64_t{p.w}); ++x) {
         const float* const pixel = image + (y * p.w + x) * p.x_pixel;
         for (int64_t c = 0; c < p.cin; c += Vec::width) {
           const Vec v = p.cin - c >= Vec::width ? Vec::load(pixel + c) : Vec::load(pixel + c, p.cin - c);

@@ -98,7 +98,7 @@ std::string all_bytes(const Blobs& b) {
 void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false,
                       int alignment = 64) {
   const WeightsText text =
-      emit_weights(b.blobs, {.form = form, .prefix = "m", .huge_pages = huge_pages, .alignment = static_cast<std::size_t>(alignment)});
+      emit_weights(b.blobs, {.form = form, .prefix = "m", .alignment = static_cast<std::size_t>(alignment), .huge_pages = huge_pages});
   std::string declarations = text.declarations.str();
   if (without_asm) {
     const std::size_t at = declarations.find("#if defined(__GNUC__)");

@@ -138,7 +138,7 @@ void check_strassen() {
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
     const auto run = [&](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
       const Scratch scratch(1, strassen_scratch<MR, NV>(p.k, block));
-      strassen<MR, NV>(share, a, b, c, scratch.of(0), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
+      strassen<MR, NV>(share, a, b, c, scratch.of(0), p, p.m % 2 == 0 ? p.m / 2 : int64_t{p.m}, block, epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
       for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5})

@@ -48,8 +48,8 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
                          bool spoilt = false) {
   const int nr = NV * Vec::width;
   (down ? p.kh : p.kw) = length;
-  p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : p.pad_top));
-  p.ow = out_size(p.w, p.kw, 1, p.dilation_x, p.pad_left + (down ? p.pad_left : pad_end));
+  p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : int64_t{p.pad_top}));
+  p.ow = out_size(p.w, p.kw, 1, p.dilation_x, p.pad_left + (down ? int64_t{p.pad_left} : pad_end));
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   auto x = image(p);

@@ -13,6 +13,7 @@
 #include "codegen/names.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
+#include "tools/driver/self_test.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/explain.h"
 #include "tools/onnxc/model_options.h"
@@ -21,7 +22,7 @@ namespace onnxc {
 namespace {
 
 struct Arguments {
-  std::string model, output, emit = "cpp", depfile, link_file;
+  std::string model, output, emit = "cpp", depfile, link_file, self_test;
   bool explain = false;
   ModelOptions shared;     // with the subcommands
   CompileOptions options;  // the rest
@@ -55,6 +56,9 @@ int compile_command(Arguments& a) {
   if (o.name_space.empty() && !a.output.empty()) o.name_space = name_space_from(std::filesystem::path(a.output).stem().string());
   if (!a.output.empty() && o.header_name.empty())
     o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
+  if (!a.self_test.empty())
+    o.self_test =
+        make_self_test(a.model, o, a.self_test == "beside the model" ? std::nullopt : std::optional<std::filesystem::path>(a.self_test));
   if (a.emit == "shared" || a.emit == "object") {
     if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
     const BuiltBinary built = build_binary(a.model, a.output, a.emit == "shared", o);
@@ -121,6 +125,7 @@ int run(int argc, char** argv) {
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
       "  onnxc info model.onnx                says what is inside\n"
       "  onnxc report model.onnx -o page.html shows what became of it\n"
+      "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"
       "  onnxc quantize model.onnx --calibration DIR -o small.onnx   makes it one of integers\n"
       "  onnxc compress model.onnx --calibration DIR -o small.onnx   makes it one of fewer parameters"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
@@ -136,6 +141,10 @@ int run(int argc, char** argv) {
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
   app.add_option("--link-file", a.link_file,
                  "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
+  app.add_flag("--self-test{beside the model}", a.self_test,
+               "The unit gets a function that runs it on vectors which are part of it, and compares: on the machine where it will run. "
+               "--self-test=DIR takes a folder of data sets; else those beside the model, or made-up inputs. They must pass here first")
+      ->type_name("DIR");
   app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library");
   app.add_flag("--profile", a.options.profile,
                "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");

@@ -1,0 +1,12 @@
+// The subcommands that give models from models.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace onnxc {
+
+/// As add_commands, for quantize and compress.
+void add_quantize(CLI::App& app, std::function<int()>& command);
+void add_compress(CLI::App& app, std::function<int()>& command);
+
+}  // namespace onnxc

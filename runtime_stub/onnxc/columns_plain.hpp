@@ -23,7 +23,10 @@ struct PlainColumns {
 
   __attribute__((noinline)) static void multiply(const uint8_t* const (&x)[2], const int8_t* w, int32_t k, const int32_t* start,
                                                  int32_t (&sums)[2][4]) {
-    int32_t s[2][4];  // eight sums, since a core with thirteen registers holds no more
+#if __ARM_ARCH_ISA_THUMB == 1
+    for (int j = 0; j < 2; ++j) multiply_row(x[j], w, k, start, sums[j]);  // eight registers hold four sums
+#else
+    int32_t s[2][4];  // thirteen registers hold eight sums
     ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[0][r] = s[1][r] = start[r];
     const uint8_t *first = x[0], *second = x[1];
     for (const uint8_t* const end = first + k; first != end; ++first, ++second, w += 4) {
@@ -35,12 +38,13 @@ struct PlainColumns {
       }
     }
     ONNXC_UNROLL for (int r = 0; r < 4; ++r) sums[0][r] = s[0][r], sums[1][r] = s[1][r];
+#endif
   }
   __attribute__((noinline)) static void multiply_row(const uint8_t* x, const int8_t* w, int32_t n, const int32_t* start,
                                                      int32_t (&sums)[4]) {
     int32_t s[4];
     ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] = start[r];
-    for (const uint8_t* const end = x + n; x != end; ++x, w += 4) {
+    _Pragma("GCC unroll 4") for (const uint8_t* const end = x + n; x != end; ++x, w += 4) {
       ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] += *x * w[r];
     }
     ONNXC_UNROLL for (int r = 0; r < 4; ++r) sums[r] = s[r];
@@ -49,10 +53,18 @@ struct PlainColumns {
   /// sums[c] = start[c] + tap by tap what lies at x + offset[tap] + c times weights, c in [0, channels).
   __attribute__((noinline)) static void taps(const uint8_t* x, const std::ptrdiff_t* offset, int32_t count, const int8_t* w,
                                              const int32_t* start, int32_t channels, int32_t* sums) {
+    for (; channels >= 4; channels -= 4, x += 4, start += 4, sums += 4) {
+      int32_t s[4];
+      ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] = start[r];
+      for (const std::ptrdiff_t *tap = offset, *const end = offset + count; tap != end; ++tap, w += 4) {
+        const uint8_t* const from = x + *tap;
+        ONNXC_UNROLL for (int r = 0; r < 4; ++r) s[r] += from[r] * w[r];
+      }
+      ONNXC_UNROLL for (int r = 0; r < 4; ++r) sums[r] = s[r];
+    }
     for (int32_t c = 0; c < channels; ++c) {
-      const int8_t* tap = w + c / 4 * 4 * count + c % 4;
       int32_t sum = start[c];
-      for (int32_t i = 0; i < count; ++i, tap += 4) sum += x[offset[i] + c] * *tap;
+      for (int32_t tap = 0; tap < count; ++tap) sum += x[offset[tap] + c] * w[4 * tap + c];
       sums[c] = sum;
     }
   }

@@ -1,6 +1,7 @@
 // How products of bytes end: an epilogue sees sums of 32 bits as integers, and gives elements of the type of the result.
 #pragma once
 #include "expr.hpp"
+#include "scaled_sums.hpp"
 #include "vec_halves.hpp"
 #include "vec_integers.hpp"
 #include "vfn.hpp"
@@ -32,7 +33,12 @@ ONNXC_INLINE Whole<T> repeat_operand(T value) {
 /// What an epilogue makes of sums at (row, col), or of their first n lanes.
 template <class Epi, class... N>
 ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, int64_t row, int64_t col, N... n) {
-  return epi(Lanes{}, Whole<int32_t>{sums}, [&](const auto& operand) {
+#if defined(ONNXC_SOFT_FLOATS)
+  const ProductSums first{{sums}};
+#else
+  const Whole<int32_t> first{sums};
+#endif
+  return epi(Lanes{}, first, [&](const auto& operand) {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return load_operand(operand.at(row, col), n...);
     else return repeat_operand(*operand.at(row, col));
   });
@@ -41,7 +47,7 @@ ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, int64_t row, int64_t col
 template <class Epi, class Y, class... N>
 ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t col, Y* c, N... n) {
   const auto result = finished(epi, sums, row, col, n...);
-  if constexpr (std::is_same_v<Y, float>) result.store(c, n...);
+  if constexpr (std::is_same_v<Y, float>) static_cast<Vec>(result).store(c, n...);
   else store(result, c, n...);
 }
 

@@ -122,7 +122,7 @@ class Case:
         self.feeds = {"x": values(40 if rows == "rows" else rows, k) if k else RANDOM.integers(-50, 50, (STEPS, 1))}
         self.ways = [(f"--target={target}", narrow) for target, ways in TARGETS.items() for narrow in ways]
         if not k:  # no weights are larger than the model's: Winograd's are untransformed
-            self.ways += [("-Os", "off"), ("-Os", "all")]
+            self.ways += [("--weights-growth=1", "off"), ("--weights-growth=1", "all")]
 
     def units(self):
         return [Unit(self.model, (option, f"--narrow-weights={narrow}")) for option, narrow in self.ways]
@@ -154,10 +154,10 @@ class Case:
             yield np.isfinite(result).all() and result.any(), f"{title}, {option}, {narrow}: no numbers"
             yield result.tobytes() == wanted.tobytes(), f"{title}, {option}: results of {narrow} differ"
         if not k:
-            small = {narrow: described(self.model, "-Os", f"--narrow-weights={narrow}") for narrow in ("off", "all")}
+            small = {narrow: described(self.model, "--weights-growth=1", f"--narrow-weights={narrow}") for narrow in ("off", "all")}
             untransformed = [layer["what"] for layer in small["all"]["layers"] if "untransformed weights" in layer["what"]]
-            yield untransformed and all(("weights as" in what) == (width < 4) for what in untransformed), f"{title}, -Os: {untransformed}"
-            yield small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, -Os: {small['all']['packed_weight_bytes']} bytes"
+            yield untransformed and all(("weights as" in what) == (width < 4) for what in untransformed), f"{title}, without growth: {untransformed}"
+            yield small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, without growth: {small['all']['packed_weight_bytes']} bytes"
 
 
 def main():

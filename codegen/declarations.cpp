@@ -46,8 +46,7 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
         "noexcept;\n\ninline constexpr std::size_t arena_alignment = " +
         std::to_string(program.arena.alignment) +
         ";\n/// Bytes of arena that a run needs at these dimensions; SIZE_MAX where `check` refuses them, or this machine cannot address "
-        "so "
-        "many.\nstd::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
+        "so many.\nstd::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
   } else {
     text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena.bytes.value(),
                         program.arena.alignment);
@@ -55,8 +54,7 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
   if (options.stack_bytes)
     text += fmt::format(
         "/// A bound of the stack that a run uses below the frame of its caller, interrupts apart: the frames of the deepest chain of "
-        "calls, as {} "
-        "made them.\ninline constexpr std::size_t stack_bytes = {};\n\n",
+        "calls, as {} made them.\ninline constexpr std::size_t stack_bytes = {};\n\n",
         comment_text(options.stack_compiler), *options.stack_bytes);
   const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
     text += fmt::format("struct {} {{\n", name);

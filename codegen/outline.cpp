@@ -10,9 +10,7 @@
 #include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
-namespace {
 
-/// `12,544`
 std::string thousands(int64_t n) {
   std::string digits = std::to_string(n), out;
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -21,8 +19,6 @@ std::string thousands(int64_t n) {
   }
   return out;
 }
-
-}  // namespace
 
 std::string outline(const Program& program) {
   std::string text = "//\n";

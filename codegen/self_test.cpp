@@ -6,6 +6,7 @@
 
 #include "codegen/names.h"
 #include "codegen/weight_literals.h"
+#include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
@@ -17,11 +18,10 @@ Sizes sizes_of(const SelfTest::Vector& vector, const Interface& interface) {
   return sizes;
 }
 
-int64_t round_up(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
-
 int64_t outputs_bytes(const SelfTest::Vector& vector, const Program& program) {
   int64_t bytes = 0;
-  for (const TensorData& output : vector.outputs) bytes += round_up(static_cast<int64_t>(output.bytes.size()), program.arena.alignment);
+  for (const TensorData& output : vector.outputs)
+    bytes += aligned_bytes(static_cast<int64_t>(output.bytes.size()), program.arena.alignment);
   return bytes;
 }
 
@@ -29,7 +29,7 @@ int64_t memory_bytes(const SelfTest& test, const Program& program) {
   const Interface interface(program, false);
   int64_t most = 0;
   for (const SelfTest::Vector& vector : test.vectors) {
-    const int64_t arena = round_up(arena_bytes_at(program, sizes_of(vector, interface)), program.arena.alignment);
+    const int64_t arena = aligned_bytes(arena_bytes_at(program, sizes_of(vector, interface)), program.arena.alignment);
     most = std::max(most, arena + outputs_bytes(vector, program));
   }
   return most;
@@ -83,7 +83,7 @@ std::string self_test_definition(const SelfTest& test, const Interface& interfac
       in += fmt::format("{}{}", i == 0 ? "" : ", ",
                         interface.inputs[i].from_pointer(fmt::format("static_cast<const void*>({})", name), false));
     }
-    int64_t at = round_up(arena_bytes_at(program, sizes_of(vector, interface)), alignment);
+    int64_t at = aligned_bytes(arena_bytes_at(program, sizes_of(vector, interface)), alignment);
     const int64_t arena = at;
     for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
       const Member& m = interface.outputs[i];
@@ -96,7 +96,7 @@ std::string self_test_definition(const SelfTest& test, const Interface& interfac
           "tolerance); found >= 0)\n"
           "      return {{ONNXC_WRONG_RESULT, nullptr, {{{}, found}}}};\n",
           m.name, type, name, static_cast<int64_t>(vector.outputs[i].bytes.size()) / (info(stored_element(*m.buffer)).bits / 8), i);
-      at += round_up(static_cast<int64_t>(vector.outputs[i].bytes.size()), alignment);
+      at += aligned_bytes(static_cast<int64_t>(vector.outputs[i].bytes.size()), alignment);
     }
     text += fmt::format(
         "  {{\n{}    const Inputs in{{{}}};\n    const Outputs out{{{}}};\n    if (const auto status = run({}in, out, memory.first({}){})) "

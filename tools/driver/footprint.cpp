@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/outline.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/support/error.h"
 #include "tools/driver/elf_file.h"
 
 namespace onnxc {
 namespace {
-
-std::string with_commas(int64_t bytes) {
-  std::string text = std::to_string(bytes);
-  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
 
 /// The innermost name of a function without its template arguments: what a reader recognises.
 std::string short_name(const std::string& function) {
@@ -46,13 +41,12 @@ Footprint footprint_of(std::string_view object, std::string_view call_graph) {
 }
 
 std::string text(const Footprint& f) {
-  const std::string stack = f.stack.bytes ? with_commas(*f.stack.bytes) : "unknown, since " + f.stack.why;
+  const std::string stack = f.stack.bytes ? thousands(*f.stack.bytes) : "unknown, since " + f.stack.why;
   const bool bounded = f.arena < kEndless;
-  return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}); by {}", with_commas(f.flash()),
-                     with_commas(f.code), with_commas(f.constants), with_commas(f.weights),
-                     f.data > 0 ? ", data " + with_commas(f.data) : "", bounded && f.stack.bytes ? with_commas(f.ram()) : "unknown",
-                     bounded ? with_commas(f.arena) : "without a bound", stack,
-                     f.data + f.zeroed > 0 ? ", variables " + with_commas(f.data + f.zeroed) : "", f.compiler);
+  return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}); by {}", thousands(f.flash()),
+                     thousands(f.code), thousands(f.constants), thousands(f.weights), f.data > 0 ? ", data " + thousands(f.data) : "",
+                     bounded && f.stack.bytes ? thousands(f.ram()) : "unknown", bounded ? thousands(f.arena) : "without a bound", stack,
+                     f.data + f.zeroed > 0 ? ", variables " + thousands(f.data + f.zeroed) : "", f.compiler);
 }
 
 void check_footprint(const Footprint& f, const FootprintLimits& limits) {

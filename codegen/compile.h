@@ -23,6 +23,7 @@ struct CompileOptions : CompilerOptions {
   bool measure = false;                         ///< the interface states the stack that a run uses, as the target's compiler made the unit
   std::optional<int64_t> stack_bytes{};         ///< what was measured, and by which compiler
   std::string stack_compiler{};
+  std::string compiler{};  ///< the command of the C++ compiler that a build calls; empty: that of the target
   /// Where a build looks for headers of custom operators, before the working directory.
   std::vector<std::filesystem::path> include_folders{};
 };

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness import image
-from harness.machines import MACHINES, PARTS
+from harness.machines import MACHINES, PARTS, SHARED
 
 HERE = Path(__file__).resolve().parent
 PACKING = [image.ROOT / "compiler/select/weights/pack_columns.cpp"]
@@ -30,8 +30,8 @@ def check(job):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "image"
         try:
-            image.command(machine.compiler, machine.flags, machine.more, image.USUAL, image.CPP, image.WARNINGS, f"-{level}", f"-I{image.ROOT}", f"-I{PARTS}",
-                          f"-I{image.ROOT / 'runtime_stub'}", [source, *others, PARTS / "newlib.cpp", PARTS / "board.cpp"], "-Wl,--gc-sections",
+            image.command(machine.compiler, machine.flags, machine.more, image.USUAL, image.CPP, image.WARNINGS, f"-{level}", f"-I{image.ROOT}", f"-I{PARTS}", f"-I{SHARED}",
+                          f"-I{image.ROOT / 'runtime_stub'}", [source, *others, PARTS / "newlib.cpp", SHARED / "board.cpp"], "-Wl,--gc-sections",
                           image.placement(machine, 64 << 10), "-o", out)
         except image.Failed as failure:
             return False, f"{name}: {failure}"

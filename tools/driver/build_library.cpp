@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "codegen/standalone.h"
 #include "compiler/support/error.h"
@@ -36,8 +38,18 @@ std::string compiler_version(const std::string& compiler) {
   static std::map<std::string, std::string> known;
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(compiler);
-  if (is_new) at->second = run_process({compiler, "--version"}).output;
+  if (is_new) {
+    std::vector<std::string> command = compiler_words(compiler);
+    command.emplace_back("--version");
+    at->second = run_process(command).output;
+  }
   return at->second;
+}
+
+/// Of the environment, unless it is empty.
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
 }
 
 /// A hash of all headers of the runtime, which are read once.
@@ -109,7 +121,8 @@ std::string compiler_of(const BuildRequest& request) {
 /// The compiler, the flags that determine what is compiled, and the sources.
 std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
   const bool by_nvcc = !request.architecture.empty();
-  std::vector<std::string> command = {compiler_of(request), "-std=c++20", "-I" + runtime_folder(), "-I" + folder.string()};
+  std::vector<std::string> command = compiler_words(compiler_of(request));
+  command.insert(command.end(), {"-std=c++20", "-I" + runtime_folder(), "-I" + folder.string()});
   const auto of_host = [&](const std::string& flag) {
     if (by_nvcc && !flag.starts_with("-I") && !flag.starts_with("-O")) command.emplace_back("-Xcompiler");
     command.push_back(flag);
@@ -169,16 +182,20 @@ std::vector<fs::path> other_headers(const BuildRequest& request) {
   return {headers.begin(), headers.end()};
 }
 
-std::string system_compiler() {
-  for (const char* variable : {"ONNXC_CXX", "CXX"}) {
-    if (const char* compiler = std::getenv(variable); compiler != nullptr && *compiler != '\0') return compiler;
-  }
-  return "c++";
-}
+std::string system_compiler() { return variable("ONNXC_CXX").value_or(host_compiler()); }
+
+std::string host_compiler() { return variable("CXX").value_or("c++"); }
 
 std::string cross_compiler(std::string_view triple) {
-  if (const char* compiler = std::getenv("ONNXC_CXX"); compiler != nullptr && *compiler != '\0') return compiler;
-  return triple.starts_with("wasm") ? "clang++" : std::string(triple) + "-g++";
+  return variable("ONNXC_CXX").value_or(triple.starts_with("wasm") ? "clang++" : std::string(triple) + "-g++");
+}
+
+std::vector<std::string> compiler_words(const std::string& compiler) {
+  if (fs::exists(compiler)) return {compiler};
+  std::vector<std::string> words;
+  std::istringstream text(compiler);
+  for (std::string word; text >> word;) words.push_back(word);
+  return words.empty() ? std::vector{compiler} : words;
 }
 
 std::string compiler_name(const std::string& compiler) {

@@ -31,10 +31,14 @@ class BuildError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// $ONNXC_CXX, $CXX, or c++.
+/// $ONNXC_CXX, $CXX, or c++. Like all compilers here, a command: the program and maybe options, which blanks separate.
 std::string system_compiler();
+/// For this machine while $ONNXC_CXX is for another: $CXX, or c++.
+std::string host_compiler();
 /// For another machine: $ONNXC_CXX, or the compiler that is named after its triple, as in arm-none-eabi-g++.
 std::string cross_compiler(std::string_view triple);
+/// The words of a compiler's command. A program whose own name has blanks is one word.
+std::vector<std::string> compiler_words(const std::string& compiler);
 
 /// The first line of the version of a compiler, of the system's by default.
 std::string compiler_name(const std::string& compiler = system_compiler());

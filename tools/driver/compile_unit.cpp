@@ -81,7 +81,7 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.architecture = nvcc_architecture(options.target, options.runs_in, here);
   compiled.request.flags = target_flags(options.target);
-  compiled.request.compiler = target_compiler(options.target);
+  compiled.request.compiler = options.compiler.empty() ? target_compiler(options.target) : options.compiler;
   compiled.request.position_independent = !compilation.target.bare;
   if (flags.empty()) compiled.request.flags.push_back(options.small ? "-Os" : "-O3");
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
@@ -105,10 +105,15 @@ std::string first_error(const std::string& output) {
   return first;
 }
 
-/// Refuses a build whose failure is not our bug: headers of others that do not compile, or libraries that are
-/// missing.
+/// Refuses a build whose failure is not our bug: a compiler without its library, headers of others that do not compile, or libraries that
+/// are missing.
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
+  if (const bool no_header = said.find("No such file") != said.npos || said.find("file not found") != said.npos;
+      no_header && said.find("fatal error: ") != said.npos && !request.includes_others)
+    throw Error(ErrorKind::Io,
+                fmt::format("{} has not all headers of C++: {}", request.compiler, said.substr(said.find("fatal error: ") + 13)),
+                "name another in ONNXC_CXX, or the same with the options that it needs, as in ONNXC_CXX='clang++ --sysroot=DIR'");
   if (request.includes_others)
     throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said,
                 "see docs/custom-operators.md; -I says where headers are");
@@ -117,15 +122,21 @@ std::string first_error(const std::string& output) {
               "install these libraries; see docs/emitted-interface.md");
 }
 
-std::filesystem::path build(const BuildRequest& request) {
+}  // namespace
+
+BuildRequest object_request(const Compilation& compilation, const CompileOptions& options) {
+  BuildRequest request = emit(compilation, options, {}, false, false).request;
+  request.shared = false;
+  return request;
+}
+
+std::filesystem::path build_unit(const BuildRequest& request) {
   try {
     return build_library(request);
   } catch (const BuildError& error) {
     refuse_build(request, error);
   }
 }
-
-}  // namespace
 
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options, const std::vector<std::string>& flags) {
   const auto begin = std::chrono::steady_clock::now();
@@ -143,7 +154,7 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   const Compiled compiled = emit(compilation, options, flags, true, true);
   result.compile_seconds = seconds_since(begin);
   const auto build_begin = std::chrono::steady_clock::now();
-  const std::filesystem::path library = build(compiled.request);
+  const std::filesystem::path library = build_unit(compiled.request);
   result.build_seconds = seconds_since(build_begin);
   if (options.max_code) check_code_budget(read_file(library), compilation.program, *options.max_code);
   result.library = std::make_unique<UnitLibrary>(library);
@@ -164,19 +175,18 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
 Footprint measure_footprint(const Compilation& compilation, const CompileOptions& options) {
   CompileOptions plain = options;
   if (plain.weights == "object" || plain.weights == "file") plain.weights = "auto";  // which would lie in another file
-  Compiled compiled = emit(compilation, plain, {}, false, false);
-  compiled.request.shared = false;
-  const std::string& compiler = compiled.request.compiler;
-  compiled.request.call_graph = compiled.request.architecture.empty() && compiler_name(compiler).find("clang") == std::string::npos;
-  const std::filesystem::path object = build(compiled.request);
+  BuildRequest request = object_request(compilation, plain);
+  const std::string& compiler = request.compiler;
+  request.call_graph = request.architecture.empty() && compiler_name(compiler).find("clang") == std::string::npos;
+  const std::filesystem::path object = build_unit(request);
   const std::filesystem::path graph = std::filesystem::path(object).replace_extension(".ci");
   const std::string file = read_file(object);
   if (options.max_code) check_code_budget(file, compilation.program, *options.max_code);
-  Footprint footprint = footprint_of(file, compiled.request.call_graph ? read_file(graph) : "");
+  Footprint footprint = footprint_of(file, request.call_graph ? read_file(graph) : "");
   footprint.weights = weight_bytes(compilation.program);
   footprint.constants -= std::min(footprint.constants, footprint.weights);
   footprint.arena = most_arena_bytes(compilation.program);
-  footprint.compiler = fmt::format("{} {}", compiler_name(compiler), fmt::join(compiled.request.flags, " "));
+  footprint.compiler = fmt::format("{} {}", compiler_name(compiler), fmt::join(request.flags, " "));
   check_footprint(footprint, {options.max_flash, options.max_ram, options.max_stack});
   return footprint;
 }
@@ -197,7 +207,7 @@ BuiltBinary build_binary(const std::filesystem::path& model, const std::filesyst
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  const std::string binary = read_file(build(compiled.request));
+  const std::string binary = read_file(build_unit(compiled.request));
   if (options.max_code) check_code_budget(binary, compilation.program, *options.max_code);
   write_file(output, binary);
   const std::vector<std::filesystem::path> headers = other_headers(compiled.request);

@@ -39,6 +39,10 @@ bool wants_footprint(const CompileOptions& options);
 
 /// The files of a unit, NAMESPACE.cpp first, and how to build them.
 BuildRequest build_request(Unit unit, const std::string& header_name);
+/// The same for the unit of a compilation, as its target wants it, in one relocatable object.
+BuildRequest object_request(const Compilation& compilation, const CompileOptions& options);
+/// As build_library, but what is not onnxc's fault is an Error with a remedy: a compiler without a C++ library, headers of custom operators, libraries.
+std::filesystem::path build_unit(const BuildRequest& request);
 
 /// Throws Error, or BuildError for C++ that does not compile, which is our bug.
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "targets/target.h"
 #include "tools/driver/session.h"
 
 namespace onnxc {
@@ -16,6 +17,8 @@ constexpr std::size_t kMostVectors = 4;
 
 /// The same model for this machine.
 CompileOptions native(CompileOptions options) {
+  if (const auto there = find_target(options.target); there && there->triple != find_target("native")->triple)
+    options.compiler = host_compiler();  // $ONNXC_CXX is for the other machine
   options.target = "native";
   options.name_space = options.header_name = "";
   options.weights = "auto";

@@ -10,8 +10,10 @@
 #include "tools/driver/json_text.h"
 #include "tools/driver/machine_peak.h"
 #include "tools/driver/session.h"
+#include "tools/emulator/emulated_machine.h"
 #include "tools/onnxc/csv.h"
 #include "tools/onnxc/describe.h"
+#include "tools/onnxc/emulated_profile.h"
 #include "tools/onnxc/step_times.h"
 #include "tools/onnxc/terminal.h"
 #include "tools/onnxc/trace.h"
@@ -175,6 +177,7 @@ std::string program_text(const Variant* variant, const Sizes& dimensions) {
 }  // namespace
 
 int profile_command(const ProfileOptions& options) {
+  if (runs_elsewhere(options.compile.target)) return emulated_profile_command(options);
   CompileOptions compile = options.compile;
   compile.profile = true;
   const Described described = compile_described(options.model, compile);

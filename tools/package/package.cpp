@@ -85,7 +85,9 @@ std::string archive(const PackageOptions& options, CompileOptions compile, const
   make_folder(folder);
   const fs::path object = folder / (compile.name_space + ".o"), library = folder / ("lib" + compile.name_space + ".a");
   build_binary(options.model, object, false, compile, flags);
-  const std::string asked = run_process({target_compiler(compile.target), "-print-prog-name=ar"}).output;
+  std::vector<std::string> ask = compiler_words(target_compiler(compile.target));
+  ask.emplace_back("-print-prog-name=ar");
+  const std::string asked = run_process(ask).output;
   fs::remove(library);
   const ProcessResult made = run_process({asked.substr(0, asked.find('\n')), "rcsD", library.string(), object.string()});
   if (!made.ok()) throw Error(ErrorKind::Io, "no static library can be made: " + one_line(made.output));

@@ -9,7 +9,7 @@ import numpy as np
 
 from .elf import Elf
 from .image import Failed, command
-from .machines import PARTS
+from .machines import SHARED
 
 # Of the loop in image/main.cpp, and what a call before and after it may take.
 LOOP, AROUND = 3, 40
@@ -19,18 +19,17 @@ LOOP, AROUND = 3, 40
 def counter():
     """The emulator's plugin, built once a process."""
     folder = Path(tempfile.mkdtemp(prefix="onnxc-count-"))
-    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", PARTS / "count.c", "-o", folder / "count.so")
+    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", SHARED / "count.c", "-o", folder / "count.so")
     return folder / "count.so"
 
 
 def run(case, machine, image, limit=600):
-    """{status, stack, instructions, outputs, digest}: `instructions` of one run, or None where they are not counted; `digest` is the same where the results' bits are."""
+    """{status, stack, instructions, outputs, digest}: `instructions` of one run and `cycles` of the core, or None where they are not counted; `digest` is the same where the results' bits are."""
     elf, counts = None if machine.kind == "wasm" else Elf(image), image.with_name("counts")
     counts.unlink(missing_ok=True)
     words = machine.emulator.split()
     if machine.counts:
-        at = f"begin={elf.address('counting_begins'):#x},end={elf.address('counting_ends'):#x}"
-        words[1:1] = ["-plugin", f"{counter()},{at},out={counts}"]
+        words[1:1] = ["-plugin", f"{counter()},mark={elf.address('mark'):#x},out={counts},core={machine.name}"]
     try:
         done = subprocess.run([*words, str(image)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -53,13 +52,14 @@ def run(case, machine, image, limit=600):
     arrays = [np.frombuffer(bytes.fromhex(text), expected.dtype.newbyteorder(elf.order if elf else "<")).reshape(expected.shape).astype(expected.dtype)
               for text, expected in zip(outputs, case.expected, strict=True)]
     digest = hashlib.sha256(b"".join(array.astype(array.dtype.newbyteorder("<")).tobytes() for array in arrays)).hexdigest()[:12]
-    return {"digest": digest, "status": told["status"], "stack": told["stack"], "instructions": counted(counts) if machine.counts else None, "outputs": arrays}
+    return {"digest": digest, "status": told["status"], "stack": told["stack"], **(counted(counts) if machine.counts else {"instructions": None}), "outputs": arrays}
 
 
 def counted(path):
-    """The count of the run, after those of two loops of known lengths have been found right."""
-    short, long, model = map(int, path.read_text().split())
+    """{instructions, cycles} of the run, after those of two loops of known lengths have been found right. Cycles are None where no table of the core is known."""
+    marks = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+    (short, _), (long, cycles_of_long), (instructions, cycles) = ((end[0] - begin[0], end[1] - begin[1]) for begin, end in zip(marks[::2], marks[1::2], strict=True))
     for times, found in ((1000, short), (100_000, long)):
         if not 0 <= found - LOOP * times <= AROUND:
             raise Failed(f"the counter is wrong: {found} for a loop of {LOOP * times} instructions")
-    return model
+    return {"instructions": instructions, "cycles": cycles if cycles_of_long else None}

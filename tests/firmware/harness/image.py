@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from . import elf, wasm
-from .machines import PARTS, flags_that_a_unit_states
+from .machines import PARTS, SHARED, flags_that_a_unit_states
 
 ROOT = Path(__file__).resolve().parents[3]
 # No exceptions, run-time types and tables for unwinding: as firmware is built. Each function has a section, so that what is not called is left out.
@@ -80,7 +80,7 @@ def literal(value):
 
 def program(case, unit):
     """The generated part of an image: inputs, room for outputs, the call."""
-    text = '#include <cstddef>\n#include <cstdint>\n#include "machine.h"\n'
+    text = '#include <cstddef>\n#include <cstdint>\n#include "program.h"\n'
     for k, array in enumerate(case.inputs):
         values = ", ".join(literal(v) for v in array.flatten())
         text += f"static constexpr {c_type(array)} input_{k}[{array.size}] = {{{values}}};\n"
@@ -94,7 +94,7 @@ def program(case, unit):
 def build(case, machine, level, unit, folder):
     """Compiles and links; the image, and what the unit adds to it by kind of memory."""
     compiler = machine.compiler if unit.language == "c++" else machine.c_compiler
-    include = [f"-I{path}" for path in [folder, PARTS, *unit.include]]
+    include = [f"-I{path}" for path in [folder, PARTS, SHARED, *unit.include]]
     language = CPP + " " + WARNINGS if unit.language == "c++" else "-std=c11"
     object_, assembly = folder / "unit.o", folder / "unit.s"
     as_object = ["-c", unit.source, "-o", object_]
@@ -104,7 +104,7 @@ def build(case, machine, level, unit, folder):
         command(compiler, machine.flags, machine.more, "-c", assembly, "-o", object_)
     (folder / "program.cpp").write_text(program(case, unit))
     parts = [object_]
-    for source in (folder / "program.cpp", PARTS / "main.cpp", PARTS / f"{machine.kind}.cpp"):
+    for source in (folder / "program.cpp", PARTS / "main.cpp", SHARED / "mark.cpp", (PARTS if machine.kind == "wasm" else SHARED) / f"{machine.kind}.cpp"):
         parts.append(folder / f"{source.stem}.o")
         command(machine.compiler, machine.flags, machine.more, USUAL, CPP, WARNINGS, "-O1", include, "-c", source, "-o", parts[-1])
     # By the compiler of C, whose command has no C++ library: a unit needs none.
@@ -121,8 +121,8 @@ def placement(machine, stack):
         return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=%d" % stack
     code, data = machine.code, machine.large if stack > machine.data[1] // 4 else machine.data
     places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
-              "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
-    return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
+              "RESET_ORIGIN": machine.reset}
+    return ["-nostartfiles", "-T", str(SHARED / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 
 def weigh(machine, folder, object_):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PARTS = Path(__file__).resolve().parents[1] / "image"  # what images are made of beside a unit
+SHARED = Path(__file__).resolve().parents[3] / "tools" / "emulator" / "parts"  # the same, as `onnxc profile` has it
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Machine:
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
     large: tuple = (0, 0)  # another memory for values, slower on a real board, for those that need more
-    reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
+    reset: int = 0  # where the processor starts or looks for its vectors
     more: str = ""  # more for both compilers: where headers and libraries are
     prelude: str = ""  # assembly before that of the unit
     counts: bool = True  # whether instructions are counted
@@ -32,8 +33,22 @@ class Machine:
 BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
 
 
-def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), large=(0x2100_0000, 16 << 20), reset=None):
-    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, large=large, reset=reset)
+def emulators():
+    """By target: the command, and of a board its memories as machines.txt has them."""
+    lines = [line.partition("|") for line in (SHARED / "machines.txt").read_text().splitlines() if not line.startswith("#")]
+    return {command.split()[0]: (command.split(None, 1)[1].strip(), [int(number, 16) for number in memories.split()]) for command, _, memories in lines}
+
+
+EMULATORS = emulators()
+
+
+def board(name, compiler, flags, c_compiler, more=""):
+    command, (code, code_size, data, data_size, large, large_size, reset) = EMULATORS[name]
+    return Machine(name, compiler, flags, f"{command} {BARE}", c_compiler, code=(code, code_size), data=(data, data_size), large=(large, large_size), reset=reset, more=more)
+
+
+def cortex(name, flags):
+    return board(name, "arm-none-eabi-g++", flags + " -mthumb", "arm-none-eabi-gcc")
 
 
 # Picolibc and wasi-libc come without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for
@@ -43,12 +58,11 @@ PICOLIBC = "--specs=/usr/lib/picolibc/riscv64-unknown-elf/picolibc.specs " + CPP
 
 
 def riscv(name, flags):
-    return Machine(name, "riscv64-unknown-elf-g++", flags, f"qemu-system-riscv32 -M virt -bios none {BARE}", "riscv64-unknown-elf-gcc",
-                   code=(0x8000_0000, 8 << 20), data=(0x8080_0000, 8 << 20), large=(0x8100_0000, 64 << 20), more=PICOLIBC)
+    return board(name, "riscv64-unknown-elf-g++", flags, "riscv64-unknown-elf-gcc", PICOLIBC)
 
 
-def linux(name, flags, triple, emulator):
-    return Machine(name, f"{triple}-g++", flags, emulator, f"{triple}-gcc", kind="linux")
+def linux(name, flags, triple):
+    return Machine(name, f"{triple}-g++", flags, EMULATORS[name][0], f"{triple}-gcc", kind="linux")
 
 
 # g++ 12 does not vectorise for RISC-V.
@@ -59,30 +73,24 @@ ROUNDING = "".join(f".macro vfcvt.rtz.{sign}.f.v to, from, mask:vararg\n fsrmi 1
 CLANG_RISCV = "--target=riscv64-linux-gnu --gcc-install-dir=/usr/lib/gcc-cross/riscv64-linux-gnu/12"
 
 
-# The secure aliases of memories: these cores start in that state.
-AN505 = {"board": "mps2-an505", "code": (0x1000_0000, 4 << 20), "data": (0x3800_0000, 2 << 20), "large": (0x8000_0000, 16 << 20)}
-AN547 = {"board": "mps3-an547", "code": (0x1100_0000, 2 << 20), "data": (0x3100_0000, 4 << 20), "large": (0x7000_0000, 256 << 20), "reset": 0x1000_0000}
-
 MACHINES = {
     machine.name: machine
     for machine in (
-        # Code for ARMv6-M runs on the Cortex-M3 of this board, which has the memory that QEMU's boards with a Cortex-M0 lack.
-        cortex("cortex-m0", "-mcpu=cortex-m0", "mps2-an385"),
-        cortex("cortex-m3", "-mcpu=cortex-m3", "mps2-an385"),
-        cortex("cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386"),
-        cortex("cortex-m7", "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", "mps2-an500"),
-        cortex("cortex-m33", "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16", **AN505),
-        cortex("cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard", **AN547),
-        # QEMU has no Cortex-M85. What g++ 12 makes for it runs on a Cortex-M55.
-        cortex("cortex-m85", "-march=armv8.1-m.main+mve.fp+fp.dp -mfloat-abi=hard", **AN547),
+        cortex("cortex-m0", "-mcpu=cortex-m0"),
+        cortex("cortex-m3", "-mcpu=cortex-m3"),
+        cortex("cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
+        cortex("cortex-m7", "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16"),
+        cortex("cortex-m33", "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16"),
+        cortex("cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard"),
+        cortex("cortex-m85", "-march=armv8.1-m.main+mve.fp+fp.dp -mfloat-abi=hard"),
         riscv("rv32imc", "-march=rv32imc -mabi=ilp32"),
         riscv("rv32imafc", "-march=rv32imafc -mabi=ilp32f"),
-        Machine("rv64gcv", "clang++-19", "-march=rv64gcv -mabi=lp64d", "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0", "clang-19", kind="linux", more=CLANG_RISCV, prelude=ROUNDING),
-        linux("aarch64", "-march=armv8-a", "aarch64-linux-gnu", "qemu-aarch64"),
-        linux("aarch64-dotprod", "-march=armv8.2-a+dotprod", "aarch64-linux-gnu", "qemu-aarch64"),
-        linux("aarch64-i8mm", "-march=armv8.2-a+dotprod+i8mm", "aarch64-linux-gnu", "qemu-aarch64"),
+        Machine("rv64gcv", "clang++-19", "-march=rv64gcv -mabi=lp64d", EMULATORS["rv64gcv"][0], "clang-19", kind="linux", more=CLANG_RISCV, prelude=ROUNDING),
+        linux("aarch64", "-march=armv8-a", "aarch64-linux-gnu"),
+        linux("aarch64-dotprod", "-march=armv8.2-a+dotprod", "aarch64-linux-gnu"),
+        linux("aarch64-i8mm", "-march=armv8.2-a+dotprod+i8mm", "aarch64-linux-gnu"),
         Machine("wasm32", "clang++-19", "--target=wasm32-wasi -msimd128", f"node {PARTS}/wasm.mjs", "clang-19", kind="wasm", more=CPP_HEADERS, counts=False),
-        linux("s390x", "-march=z13", "s390x-linux-gnu", "qemu-s390x"),
+        linux("s390x", "-march=z13", "s390x-linux-gnu"),
     )
 }
 

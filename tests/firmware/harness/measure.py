@@ -2,7 +2,7 @@
 from . import emulate, image
 
 # Columns of a row as text: what it is called, where its figure is, how wide it is.
-COLUMNS = [("instructions", lambda row: row["instructions"], 13), ("per mac", lambda row: per_mac(row), 7), *((key, lambda row, key=key: row[key], 9) for key in (
+COLUMNS = [("instructions", lambda row: row["instructions"], 13), ("per mac", lambda row: per_mac(row), 7), ("cycles", lambda row: row["cycles"], 13), *((key, lambda row, key=key: row[key], 9) for key in (
     "text", "rodata", "weights", "data", "bss", "arena", "stack")), ("frame", lambda row: row["frames"][0][0], 6)]
 
 
@@ -25,7 +25,7 @@ def measured(case, machine, level, folder, make_unit):
         made, sizes = image.build(case, machine, level, unit, folder)
         row |= {"arena": unit.arena, **sizes, "frames": image.frames(folder)}
         ran = emulate.run(case, machine, made)
-        row |= {"instructions": ran["instructions"], "stack": ran["stack"], "result": ran["digest"]}
+        row |= {"instructions": ran["instructions"], "cycles": ran.get("cycles"), "stack": ran["stack"], "result": ran["digest"]}
         wrong = f"status {ran['status']}" if ran["status"] != 0 else case.error(ran["outputs"]) or beyond(unit.stack_bound, ran["stack"])
     except image.Failed as failure:
         wrong = str(failure)

@@ -1,5 +1,7 @@
 // Runs a model once and says what came out: the status, the bytes of each output, how deep the stack went. The host judges.
 #include "machine.h"
+#include "mark.h"
+#include "program.h"
 
 namespace {
 
@@ -72,16 +74,12 @@ void loop_of_known_length(std::uint32_t times) {
 }  // namespace
 
 extern "C" {
-// An instruction of assembly keeps calls of them from being left out.
-[[gnu::noinline]] void counting_begins() { asm volatile(""); }
-[[gnu::noinline]] void counting_ends() { asm volatile(""); }
-
 int measure() {
   constexpr std::uint32_t kTimes[] = {1000, 100'000};
   for (const std::uint32_t times : kTimes) {
-    counting_begins();
+    mark();
     loop_of_known_length(times);
-    counting_ends();
+    mark();
   }
   // Nothing of the memory that a unit gets may be what a run needs: not a number as a float of any width, and not zero.
   for (std::size_t i = 0; i < arena.size; ++i) arena.data[i] = std::byte{0xFF};
@@ -90,9 +88,9 @@ int measure() {
 
   std::byte* const top = stack_pointer();
   for (volatile std::byte* at = stack_limit(); at < top - kOwn; ++at) *at = kPaint;
-  counting_begins();
+  mark();
   const std::int32_t status = run_model();
-  counting_ends();
+  mark();
   const volatile std::byte* deepest = stack_limit();
   const bool whole = *deepest != kPaint;
   while (deepest < top - kOwn && *deepest == kPaint) ++deepest;

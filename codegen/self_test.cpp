@@ -25,16 +25,6 @@ int64_t outputs_bytes(const SelfTest::Vector& vector, const Program& program) {
   return bytes;
 }
 
-int64_t memory_bytes(const SelfTest& test, const Program& program) {
-  const Interface interface(program, false);
-  int64_t most = 0;
-  for (const SelfTest::Vector& vector : test.vectors) {
-    const int64_t arena = aligned_bytes(arena_bytes_at(program, sizes_of(vector, interface)), program.arena.alignment);
-    most = std::max(most, arena + outputs_bytes(vector, program));
-  }
-  return most;
-}
-
 /// An array of the tensor's elements, or of its bytes where C++ has no literals of the type.
 std::string array(const std::string& name, const TensorData& tensor, const Buffer& buffer, int64_t alignment) {
   const std::string type(info(stored_element(buffer)).cpp_name);
@@ -48,6 +38,16 @@ std::string array(const std::string& name, const TensorData& tensor, const Buffe
 std::string array_name(const char* what, std::size_t vector, std::size_t i) { return fmt::format("self_test_{}_{}_{}", what, vector, i); }
 
 }  // namespace
+
+int64_t self_test_bytes(const SelfTest& test, const Program& program) {
+  const Interface interface(program, false);
+  int64_t most = 0;
+  for (const SelfTest::Vector& vector : test.vectors) {
+    const int64_t arena = aligned_bytes(arena_bytes_at(program, sizes_of(vector, interface)), program.arena.alignment);
+    most = std::max(most, arena + outputs_bytes(vector, program));
+  }
+  return most;
+}
 
 std::string self_test_problem(const Interface& interface, const Program& program) {
   if (program.uses_heap) return "it allocates memory";
@@ -67,7 +67,7 @@ std::string self_test_declaration(const SelfTest& test, const Program& program) 
       "std::size_t "
       "self_test_bytes = {};\nonnxc::Status self_test(std::span<std::byte> memory) noexcept;\n",
       test.vectors.size() == 1 ? "a vector" : fmt::format("{} vectors", test.vectors.size()), comment_text(test.origin, 200),
-      memory_bytes(test, program));
+      self_test_bytes(test, program));
 }
 
 std::string self_test_definition(const SelfTest& test, const Interface& interface, const Program& program, bool threads) {

@@ -24,6 +24,9 @@ struct SelfTest {
 /// Why a unit with this interface can have no self-test; empty if it can.
 std::string self_test_problem(const Interface& interface, const Program& program);
 
+/// Of the memory that the test takes: the arena and room for the outputs.
+int64_t self_test_bytes(const SelfTest& test, const Program& program);
+
 /// For the header, behind `run`.
 std::string self_test_declaration(const SelfTest& test, const Program& program);
 /// For the source, inside the unit's namespace.

@@ -230,6 +230,8 @@ fs::path build_library(const BuildRequest& request) {
   } else if (request.shared) {
     command.push_back("-shared");
     for (const std::string& name : request.libraries) command.push_back("-l" + name);
+  } else if (request.architecture.empty() && request.to_compile.size() == 1 && request.objects.empty()) {
+    command.emplace_back("-c");  // a compiler with a linker script of its own does not link a part
   } else {
     // nvcc links as the host's compiler does, and would add its runtime.
     if (!request.architecture.empty()) command.insert(command.end(), {"-cudart", "none", "-Xcompiler", "-r,-nostdlib"});

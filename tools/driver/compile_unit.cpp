@@ -149,6 +149,9 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 }
 
 CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
+  if (compilation.target.triple != find_target("native")->triple)
+    throw Error(ErrorKind::Usage, fmt::format("a unit for {} does not run on this machine", options.target),
+                "onnxc profile counts what it takes in an emulator, and --self-test makes it compare its results where it runs");
   CompiledModel result;
   const auto begin = std::chrono::steady_clock::now();
   const Compiled compiled = emit(compilation, options, flags, true, true);

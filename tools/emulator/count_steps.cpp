@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "codegen/standalone.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/elf_file.h"
 #include "tools/driver/files.h"
@@ -31,31 +32,51 @@ std::string output_of(const Words& command, const std::string& what, double seco
   return result.output;
 }
 
-/// The unit and the parts around it as one object.
-BuildRequest image_request(const Compilation& compilation, const CompileOptions& options, const EmulatedMachine& machine) {
+/// The unit as an object, whose clock makes marks.
+BuildRequest marked_request(const Compilation& compilation, const CompileOptions& options) {
   BuildRequest request = object_request(compilation, options);
   request.position_independent = false;
+  request.files.push_back({"mark.h", std::string(emulator_part("mark.h"))});
   request.flags.insert(request.flags.end(), {"-DONNXC_CLOCK()=mark()", "-include", "mark.h", "-ffunction-sections", "-fdata-sections",
                                              "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"});
-  for (const char* name : {"machine.h", "mark.h", "mark.cpp", "steps.cpp", machine.is_board ? "board.cpp" : "linux.cpp"}) {
-    request.files.push_back({name, std::string(emulator_part(name))});
-    if (std::string_view(name).ends_with(".cpp")) request.to_compile.emplace_back(name);
-  }
   return request;
 }
 
-/// What the linker is told of a board's memories.
+/// What the linker is told of a board's memories. `variables`: their bytes.
 Words placement(const EmulatedMachine& machine, int64_t variables, const fs::path& folder) {
   constexpr int64_t kStack = 64 << 10;
   const bool fits = variables + 2 * kStack < static_cast<int64_t>(machine.data.bytes);
   const auto& [origin, bytes] = fits ? machine.data : machine.large;
-  write_file(folder / "boards.ld", std::string(emulator_part("boards.ld")));
   Words words = {"-nostartfiles", "-T", (folder / "boards.ld").string()};
-  const std::pair<const char*, uint64_t> symbols[] = {{"CODE_ORIGIN", machine.code.origin}, {"CODE_SIZE", machine.code.bytes},
-                                                      {"DATA_ORIGIN", origin},              {"DATA_SIZE", bytes},
-                                                      {"STACK_SIZE", kStack},               {"RESET_ORIGIN", machine.reset}};
+  const std::pair<const char*, uint64_t> symbols[] = {{"CODE_ORIGIN", machine.code.origin},
+                                                      {"CODE_SIZE", machine.code.bytes},
+                                                      {"DATA_ORIGIN", origin},
+                                                      {"DATA_SIZE", bytes},
+                                                      {"STACK_SIZE", kStack},
+                                                      {"RESET_ORIGIN", machine.reset}};
   for (const auto& [name, value] : symbols) words.push_back(fmt::format("-Wl,--defsym={}={:#x}", name, value));
   return words;
+}
+
+/// Compiles the parts around the unit and links all, in the folder. `memory`: the bytes that the self-test takes.
+void build_image(const BuildRequest& request, const CompileOptions& options, const EmulatedMachine& machine, int64_t memory,
+                 const fs::path& folder) {
+  for (const SideFile& file : request.files) write_file(folder / file.name, file.bytes);
+  const char* const board = machine.is_board ? "board.cpp" : "linux.cpp";
+  for (const char* name : {"machine.h", "mark.cpp", "steps.cpp", board, "boards.ld"})
+    write_file(folder / name, std::string(emulator_part(name)));
+  const fs::path object = build_unit(request);
+  Words command = compiler_words(request.compiler);
+  const auto add = [&](const Words& words) { command.insert(command.end(), words.begin(), words.end()); };
+  add(target_flags(options.target));
+  add({"-std=c++20", "-O1", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffunction-sections", "-I" + runtime_folder(),
+       "-I" + folder.string()});
+  for (const char* name : {"mark.cpp", "steps.cpp", board}) command.push_back((folder / name).string());
+  command.push_back(object.string());
+  add(machine.is_board ? placement(machine, memory + footprint_of(read_file(object), "").data, folder) : Words{"-static"});
+  add({"-Wl,--gc-sections", "-o", (folder / "image").string()});
+  if (machine.is_board) add({"-nodefaultlibs", "-lm", "-lc", "-lgcc"});  // there may be no library of C++, and none is needed
+  output_of(command, "the image for the emulator does not link");
 }
 
 uint64_t address_of_mark(const std::string& image) {
@@ -128,27 +149,21 @@ EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, cons
   run.data = test.origin.substr(0, test.origin.find(", "));
   options.self_test = std::make_shared<const SelfTest>(std::move(test));
 
-  const BuildRequest request = image_request(compile_model(model, options), options, *machine);
-  const fs::path object = build_unit(request);
-  const Footprint footprint = footprint_of(read_file(object), "");
+  const Compilation compilation = compile_model(model, options);
   const TemporaryFolder folder;
   const fs::path image = folder.path() / "image", plugin = folder.path() / "count.so", out = folder.path() / "counts";
-  Words link = compiler_words(request.compiler);
-  for (const std::string& flag : target_flags(options.target)) link.push_back(flag);
-  link.push_back(object.string());
-  const Words places = machine->is_board ? placement(*machine, footprint.data + footprint.zeroed, folder.path()) : Words{"-static"};
-  link.insert(link.end(), places.begin(), places.end());
-  link.insert(link.end(), {"-Wl,--gc-sections", "-lm", "-o", image.string()});
-  output_of(link, "the image for the emulator does not link");
-
+  const BuildRequest request = marked_request(compilation, options);
+  build_image(request, options, *machine, self_test_bytes(*options.self_test, compilation.program), folder.path());
   write_file(folder.path() / "count.c", std::string(emulator_part("count.c")));
   output_of({"cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", (folder.path() / "count.c").string(), "-o", plugin.string()},
             "the emulator's plugin does not compile");
   Words emulate = machine->emulator;
-  const std::string marked = fmt::format("{},mark={:#x},out={},core={}", plugin.string(), address_of_mark(read_file(image)), out.string(), options.target);
+  const std::string marked =
+      fmt::format("{},mark={:#x},out={},core={}", plugin.string(), address_of_mark(read_file(image)), out.string(), options.target);
   emulate.insert(emulate.begin() + 1, {"-plugin", marked});
   if (machine->is_board)
-    emulate.insert(emulate.end(), {"-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native", "-kernel"});
+    emulate.insert(emulate.end(),
+                   {"-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native", "-kernel"});
   emulate.push_back(image.string());
   const std::string said = output_of(emulate, machine->emulator.front(), 3600);
   read_run(run, said, read_counts(read_file(out)));

@@ -31,6 +31,7 @@ struct EmulatedRun {
 /// Builds the model for options.target, runs it once on the first data set that fits (see make_self_test) and counts. Throws Error{Unsupported} for a
 /// target without an emulator and for a model that can have no self-test, Error{Io} where the emulator or a compiler is missing, or
 /// memory of the machine is.
-EmulatedRun count_steps(const std::filesystem::path& model, const CompileOptions& options, const std::optional<std::filesystem::path>& data);
+EmulatedRun count_steps(const std::filesystem::path& model, const CompileOptions& options,
+                        const std::optional<std::filesystem::path>& data);
 
 }  // namespace onnxc

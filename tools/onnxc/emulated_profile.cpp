@@ -33,8 +33,8 @@ std::string per_mac(std::optional<int64_t> amount, std::optional<int64_t> macs) 
 
 std::string cell(std::optional<int64_t> amount) { return amount ? thousands(*amount) : "-"; }
 
-std::string line(const std::string& share, const StepCount& count, std::optional<int64_t> macs, const std::string& step, const std::string& kernel,
-                 const std::string& what) {
+std::string line(const std::string& share, const StepCount& count, std::optional<int64_t> macs, const std::string& step,
+                 const std::string& kernel, const std::string& what) {
   return fmt::format("{:>7} {:>15} {:>15} {:>8} {:>8} {:>5}  {:<24} {}", share, thousands(count.instructions), cell(count.cycles),
                      per_mac(count.instructions, macs), per_mac(count.cycles, macs), step, kernel, what);
 }
@@ -50,15 +50,16 @@ ordered_json figures(std::vector<Row> rows, const EmulatedRun& run, const Profil
                      {"calls", row.count.calls},
                      {"instructions", row.count.instructions},
                      {"cycles", row.count.cycles ? ordered_json(*row.count.cycles) : ordered_json()}});
-  return {{"model", options.model.string()}, {"data", run.data},         {"target", options.compile.target}, {"emulator", run.emulator},
+  return {{"model", options.model.string()}, {"data", run.data},     {"target", options.compile.target}, {"emulator", run.emulator},
           {"compiler", run.compiler},        {"passed", run.passed}, {"steps", std::move(steps)}};
 }
 
 std::string csv_text(const std::vector<Row>& rows) {
   std::string text = csv_line({"step", "calls", "instructions", "cycles", "kernel", "macs", "what"});
   for (const Row& row : rows)
-    text += csv_line({row.count.number, row.count.calls, row.count.instructions, row.count.cycles ? ordered_json(*row.count.cycles) : ordered_json(),
-                      row.step->at("label"), row.macs ? ordered_json(*row.macs) : ordered_json(), row.step->at("what")});
+    text += csv_line({row.count.number, row.count.calls, row.count.instructions,
+                      row.count.cycles ? ordered_json(*row.count.cycles) : ordered_json(), row.step->at("label"),
+                      row.macs ? ordered_json(*row.macs) : ordered_json(), row.step->at("what")});
   return text;
 }
 
@@ -68,7 +69,8 @@ int emulated_profile_command(const ProfileOptions& options) {
   if (options.trace)
     throw Error(ErrorKind::Usage, "--trace needs the time of each step, and an emulator counts instructions", "leave --trace out");
   if (!options.compile.specialize.empty())
-    throw Error(ErrorKind::Usage, "an emulator counts the steps of one program, and --specialize makes several", "give the sizes with --dim");
+    throw Error(ErrorKind::Usage, "an emulator counts the steps of one program, and --specialize makes several",
+                "give the sizes with --dim");
   CompileOptions compile = options.compile;
   compile.profile = true;
   const ordered_json description = describe(compile_described(options.model, compile), compile);
@@ -86,10 +88,10 @@ int emulated_profile_command(const ProfileOptions& options) {
   }
   std::ranges::stable_sort(rows, std::ranges::greater{}, &Row::cost);
 
-  fmt::print("{}: one run, target {}, data {}\n  {}, {}{}\n", options.model.string(), options.compile.target, run.data, run.emulator, run.compiler,
-             run.passed ? "" : "\n  THE OUTPUTS ARE NOT THOSE THAT WERE EXPECTED");
-  fmt::print("{}\n", styled(Style::Bold, fmt::format("{:>7} {:>15} {:>15} {:>8} {:>8} {:>5}  {:<24} {}", "share", "instructions", "cycles", "per MAC",
-                                                     "per MAC", "step", "kernel", "what")));
+  fmt::print("{}: one run, target {}, data {}\n  {}, {}{}\n", options.model.string(), options.compile.target, run.data, run.emulator,
+             run.compiler, run.passed ? "" : "\n  THE OUTPUTS ARE NOT THOSE THAT WERE EXPECTED");
+  fmt::print("{}\n", styled(Style::Bold, fmt::format("{:>7} {:>15} {:>15} {:>8} {:>8} {:>5}  {:<24} {}", "share", "instructions", "cycles",
+                                                     "per MAC", "per MAC", "step", "kernel", "what")));
   const auto whole = static_cast<double>(total.cycles.value_or(total.instructions));
   const std::size_t shown = options.top == 0 ? rows.size() : std::min(options.top, rows.size());
   double rest = 0;
@@ -104,8 +106,9 @@ int emulated_profile_command(const ProfileOptions& options) {
                             row.step->at("label").get<std::string>(), line_of(row.step->at("what"))));
   }
   if (shown < rows.size()) fmt::print("{:>7} in {} more steps\n", share_of(rest, whole), rows.size() - shown);
-  fmt::print("{}\n", styled(Style::Bold, line("100 %", total, macs, "", "total",
-                                              total.cycles ? "cycles from memory without wait states" : "no table of this core's cycles is known")));
+  fmt::print("{}\n", styled(Style::Bold,
+                            line("100 %", total, macs, "", "total",
+                                 total.cycles ? "cycles from memory without wait states" : "no table of this core's cycles is known")));
   if (options.json) write_file(*options.json, json_text(figures(rows, run, options)));
   if (options.csv) write_file(*options.csv, csv_text(rows));
   return run.passed ? 0 : 1;

@@ -1,17 +1,14 @@
 #include "tools/onnxc/info.h"
-#include "compiler/lowering/memory/plan_memory.h"
-#include "tools/driver/compile_unit.h"
-#include "tools/driver/footprint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 #include "tools/onnxc/csv.h"
 #include "tools/onnxc/describe.h"
+#include "tools/onnxc/measured.h"
 
 namespace onnxc {
 namespace {
@@ -38,7 +35,7 @@ struct Compiled {
   ordered_json arena{}, layers{}, floats{}, on_host{};
   ordered_json device_arena{}, transfers{};  ///< null where there is no GPU
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
-  std::optional<Footprint> footprint{};  ///< with --measure
+  ordered_json footprint{}, emulated{};  ///< null without --measure
 };
 
 /// A line for each step: its number, kernel, work and nodes.
@@ -56,6 +53,9 @@ ordered_json layers_of(const ordered_json& description) {
                       {"mixes", step.at("mixes")},
                       {"what", step.at("what")},
                       {"nodes", std::move(nodes)}});
+    for (const char* counted : {"instructions", "cycles"}) {
+      if (step.contains(counted)) layers.back()[counted] = step.at(counted);
+    }
   }
   return layers;
 }
@@ -65,7 +65,9 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
     CompileOptions direct = options;
     direct.level = 3;
     const Described described = compile_described(path, direct);
-    const ordered_json description = describe(described, direct), &totals = description.at("totals");
+    ordered_json description = describe(described, direct);
+    if (options.measure) add_measurements(description, path, described.compilation, direct);
+    const ordered_json& totals = description.at("totals");
     return {line_of(totals.at("macs")),
             "",
             described.compilation.program.libraries,
@@ -77,9 +79,10 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             description.value("transfers", ordered_json()),
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved"),
-            options.measure ? std::optional(measure_footprint(described.compilation, direct)) : std::nullopt};
+            description.value("footprint", ordered_json()),
+            description.value("emulated", ordered_json())};
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::Usage) throw;
+    if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Io) throw;
     return {"", e.diagnostics().front().text()};
   }
 }
@@ -102,26 +105,35 @@ void print_arena(const ordered_json& arena, const char* what) {
              unshared);
 }
 
-ordered_json json_of(const Footprint& f) {
-  ordered_json path = ordered_json::array();
-  for (const std::string& function : f.stack.path) path.push_back(function);
-  return {{"code", f.code},
-          {"constants", f.constants},
-          {"weights", f.weights},
-          {"data", f.data},
-          {"zeroed", f.zeroed},
-          {"arena", f.arena < kEndless ? ordered_json(f.arena) : ordered_json()},
-          {"stack", f.stack.bytes ? ordered_json(*f.stack.bytes) : ordered_json()},
-          {"stack_path", std::move(path)},
-          {"compiler", f.compiler}};
+void print_footprint(const ordered_json& f) {
+  const auto bytes = [&](const char* name) { return line_of(f.at(name)); };
+  fmt::print("  flash       {} bytes: code {}, constants {}, weights {}\n", bytes("flash"), bytes("code"), bytes("constants"),
+             bytes("weights"));
+  if (f.contains("stack_path")) fmt::print("  stack       {} bytes: {}\n", bytes("stack"), line_of(f.at("stack_path")));
+  else fmt::print("  stack       unknown: {}\n", line_of(f.at("stack_why")));
+  if (!f.at("ram").is_null())
+    fmt::print("  RAM         {} bytes: arena, stack, variables {}\n", bytes("ram"),
+               f.at("data").get<int64_t>() + f.at("zeroed").get<int64_t>());
+  fmt::print("  measured    {}\n", line_of(f.at("compiler")));
 }
 
-void print_footprint(const Footprint& f) {
-  fmt::print("  flash       {} bytes: code {}, constants {}, weights {}\n", f.flash(), f.code, f.constants, f.weights);
-  if (f.stack.bytes) fmt::print("  stack       {} bytes: {}\n", *f.stack.bytes, one_line(stack_path(f.stack)));
-  else fmt::print("  stack       unknown: {}\n", f.stack.why);
-  if (f.stack.bytes && f.arena < kEndless) fmt::print("  RAM         {} bytes: arena, stack, variables {}\n", f.ram(), f.data + f.zeroed);
-  fmt::print("  measured    {}\n", one_line(f.compiler));
+/// Prints what all steps together take in an emulator.
+void print_emulated(const ordered_json& emulated, const ordered_json& layers) {
+  if (emulated.contains("why")) {
+    fmt::print("  emulated    no: {}\n", line_of(emulated.at("why")));
+    return;
+  }
+  int64_t instructions = 0, cycles = 0;
+  bool has_cycles = false;
+  for (const ordered_json& layer : layers) {
+    instructions += layer.value("instructions", int64_t{0});
+    if (!layer.contains("cycles") || layer.at("cycles").is_null()) continue;
+    has_cycles = true;
+    cycles += layer.at("cycles").get<int64_t>();
+  }
+  fmt::print("  emulated    {} instructions{} on {}, by {}{}\n", instructions,
+             has_cycles ? fmt::format(", {} cycles if memory never waits,", cycles) : "", line_of(emulated.at("data")),
+             line_of(emulated.at("emulator")), emulated.at("passed") ? "" : ": WRONG OUTPUTS");
 }
 
 /// Prints how many steps run where, and what is copied between.
@@ -152,13 +164,21 @@ void print_layers(const ordered_json& layers, bool devices) {
   std::ranges::stable_sort(shown, std::ranges::greater{}, amount);
   shown.resize(std::min(all, kMost));
   std::ranges::sort(shown, {}, [](const ordered_json* layer) { return layer->at("step").get<int>(); });
-  fmt::print("  steps{}\n    {:>5}{} {:>14} {:>12} {:>12}  {}\n",
+  const bool counted = std::ranges::any_of(layers, [](const ordered_json& layer) { return layer.contains("instructions"); });
+  const auto counts = [&](const std::string& instructions, const std::string& cycles) {
+    return counted ? fmt::format(" {:>12} {:>12}", instructions, cycles) : std::string();
+  };
+  const auto count_of = [](const ordered_json& layer, const char* what) {
+    return layer.contains(what) && !layer.at(what).is_null() ? line_of(layer.at(what)) : std::string("-");
+  };
+  fmt::print("  steps{}\n    {:>5}{} {:>14} {:>12} {:>12}{}  {}\n",
              all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", devices ? "   on" : "", "MACs",
-             "bytes", "of weights", "what");
+             "bytes", "of weights", counts("instructions", "cycles"), "what");
   for (const ordered_json* layer : shown)
-    fmt::print("    {:>5}{} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")),
+    fmt::print("    {:>5}{} {:>14} {:>12} {:>12}{}  {}\n", line_of(layer->at("step")),
                devices ? fmt::format(" {:>4}", line_of(layer->at("device"))) : "", line_of(layer->at("macs")), line_of(layer->at("bytes")),
-               line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
+               line_of(layer->at("weight_bytes")), counts(count_of(*layer, "instructions"), count_of(*layer, "cycles")),
+               line_of(layer->at("what")));
 }
 
 /// Prints which steps use algorithms that mix values.
@@ -176,12 +196,13 @@ void print_mixing(const ordered_json& layers) {
 }
 
 void print_csv(const ordered_json& layers) {
-  std::string csv = csv_line({"step", "kernel", "macs", "bytes", "weight_bytes", "mixes", "what", "nodes"});
+  std::string csv = csv_line({"step", "kernel", "macs", "bytes", "weight_bytes", "mixes", "what", "nodes", "instructions", "cycles"});
   for (const ordered_json& layer : layers) {
     std::string nodes;
     for (const ordered_json& node : layer.at("nodes")) nodes += (nodes.empty() ? "" : "; ") + node.get<std::string>();
     csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"),
-                     layer.at("mixes") ? "yes" : "no", layer.at("what"), nodes});
+                     layer.at("mixes") ? "yes" : "no", layer.at("what"), nodes, layer.value("instructions", ordered_json()),
+                     layer.value("cycles", ordered_json())});
   }
   std::fwrite(csv.data(), 1, csv.size(), stdout);
 }
@@ -194,7 +215,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
   const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes,
-              footprint] = look_into(path, options);
+              footprint, emulated] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -230,7 +251,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["layers"] = layers;
     all["floats"] = floats;
     all["on_host"] = on_host;
-    if (footprint) all["footprint"] = json_of(*footprint);
+    if (!footprint.is_null()) all["footprint"] = footprint;
+    if (!emulated.is_null()) all["emulated"] = emulated;
   } else {
     all["not_compiled"] = obstacle;
   }
@@ -250,7 +272,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
         saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena, device_arena.is_null() ? "arena" : "host arena");
-    if (footprint) print_footprint(*footprint);
+    if (!footprint.is_null()) print_footprint(footprint);
+    if (!emulated.is_null()) print_emulated(emulated, layers);
     if (!device_arena.is_null()) {
       print_arena(device_arena, "GPU arena");
       print_devices(layers, transfers);

@@ -7,6 +7,7 @@
 
 #include "tools/driver/files.h"
 #include "tools/onnxc/describe.h"
+#include "tools/onnxc/measured.h"
 #include "tools/onnxc/report/graph_views.h"
 #include "tools/onnxc/report/pass_changes.h"
 
@@ -87,6 +88,7 @@ ordered_json report_data(const std::filesystem::path& model, const CompileOption
                     {"model", describe_model(described.compilation.info, model)},
                     {"options", describe_options(options)}};
   data.update(describe(described, options));
+  if (options.measure) add_measurements(data, model, described.compilation, options);
   data["roofline"] = describe_roofline(described.compilation.target);
   data["graphs"] = {{"model", describe_model_graph(described.model, types)}, {"steps", describe_step_graph(described.compilation.program)}};
   data["passes"] = changes.take();

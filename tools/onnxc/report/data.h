@@ -18,7 +18,7 @@ namespace onnxc {
 ///   graphs:   {model, steps}; see graph_views.h
 ///   passes:   see pass_changes.h
 ///
-/// The same model and options give the same bytes. Throws Error.
+/// and those of add_measurements() if the options ask to measure. The same model and options give the same bytes. Throws Error.
 nlohmann::ordered_json report_data(const std::filesystem::path& model, const CompileOptions& options);
 
 /// A description from `onnxc report --json`. Empty if the file does not begin with a brace. Throws Error{Io, Usage}.

@@ -34,6 +34,16 @@ function buildSteps(section) {
       value: step => number(measuredNs(step)),
       fill: step => number(measuredNs(step)) / slowestMeasured
     });
+  for (const name of counted() ? ['instructions', 'cycles'] : []) {
+    const most = Math.max(1, ...data.steps.map(step => step[name] ?? 0));
+    columns.push({
+      name,
+      title: 'Of all calls in a run, counted in an emulator',
+      text: step => step[name] ? count(step[name]) : '',
+      value: step => step[name] ?? 0,
+      fill: step => (step[name] ?? 0) / most
+    });
+  }
   columns.push({
     name: 'GMAC/s',
     title: measured.size ? 'Measured' : 'Predicted',

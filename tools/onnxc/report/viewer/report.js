@@ -43,6 +43,7 @@ function overview() {
         card('arena on the GPU', bytes(size), `${size} bytes${deviceArena.likely ? ' at likely sizes' : ''}`),
         card('steps on the host', String(onHost), `copies to the host: ${transfers.to_host}, to the GPU: ${transfers.to_gpu}`));
   }
+  if (data.footprint) cards.push(...footprintCards(data.footprint));
   cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`));
   if (totals.weight_bytes_saved)
     cards.push(card('saved by narrower weights', bytes(totals.weight_bytes_saved), `${totals.weight_bytes_saved} bytes more as f32; the results are the same`));
@@ -55,6 +56,24 @@ function overview() {
   if (floats) cards.push(card('nodes in floats', String(floats), 'although the network is quantised; the reasons are under Floats'));
   const onHost = data.on_host?.reduce((sum, group) => sum + group.nodes.length, 0);
   if (onHost) cards.push(card('nodes on the host', String(onHost), 'although the unit is for a GPU; a click on a node tells why'));
+  if (counted()) {
+    const sum = name => data.steps.reduce((total, step) => total + (step[name] ?? 0), 0), by = `one run on ${data.emulated.data}, ${data.emulated.emulator}`;
+    cards.push(card('instructions', count(sum('instructions')), data.emulated.passed ? by : `${by}: WRONG OUTPUTS`));
+    if (sum('cycles')) cards.push(card('cycles', count(sum('cycles')), 'of the core, if memory never waits'));
+  }
   if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
   return cards;
+}
+
+/// Whether an emulator has counted what steps take.
+function counted() { return data.steps.some(step => step.instructions !== undefined); }
+
+/// What the unit takes of the machine.
+function footprintCards(footprint) {
+  const {flash, ram, stack, code, constants, weights} = footprint;
+  return [
+    card('flash', bytes(flash), `code ${code}, constants ${constants}, weights ${weights} bytes; ${footprint.compiler}`),
+    ...(ram === null ? [] : [card('RAM', bytes(ram), `${ram} bytes: arena, stack and variables`)]),
+    card('stack', stack === null ? 'unknown' : bytes(stack), footprint.stack_path ?? footprint.stack_why)
+  ];
 }

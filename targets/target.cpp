@@ -134,17 +134,19 @@ constexpr Target kCores[] = {
 
 /// Other machines that run vectors of the compiler's own.
 constexpr Target portable(std::string_view name, std::string_view flags, std::string_view triple, int registers, int pointer_bits,
-                          bool little_endian) {
+                          bool little_endian, int vector_floats = 4) {
   Target target = kGeneric;
   target.name = name;
   target.flags = flags;
   target.triple = triple;
+  target.vector_floats = vector_floats;
   target.vector_registers = registers;
   target.pointer_bits = pointer_bits;
   target.little_endian = little_endian;
   return target;
 }
-constexpr Target kRv64 = portable("rv64gcv", "-march=rv64gcv -mabi=lp64d", "riscv64-linux-gnu", 32, 64, true),
+constexpr Target kSve256 = portable("aarch64-sve256", "-march=armv8.2-a+sve -msve-vector-bits=256", kArmTriple, 32, 64, true, 8),
+                 kRv64 = portable("rv64gcv", "-march=rv64gcv -mabi=lp64d", "riscv64-linux-gnu", 32, 64, true),
                  kWasm = portable("wasm32", "--target=wasm32-wasi -msimd128", "wasm32-wasi", 16, 32, true),
                  kS390 = portable("s390x", "-march=z13", "s390x-linux-gnu", 16, 64, false);
 
@@ -214,7 +216,7 @@ std::optional<Target> find_target(std::string_view name) {
   }
   if (name == "native") return host();
   for (const Target* t :
-       {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kZen4, &kZen5, &kAarch64, &kAarch64Dot, &kAarch64I8mm, &kRv64, &kWasm, &kS390}) {
+       {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kZen4, &kZen5, &kAarch64, &kAarch64Dot, &kAarch64I8mm, &kSve256, &kRv64, &kWasm, &kS390}) {
     if (t->name == name) return *t;
   }
   for (const Target& t : kCores) {
@@ -225,9 +227,9 @@ std::optional<Target> find_target(std::string_view name) {
 
 std::span<const std::string_view> target_names() {
   static constexpr std::string_view names[] = {
-      "native",       "zen5",    "zen4",      "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64",    "aarch64-dotprod",
-      "aarch64-i8mm", "generic", "cortex-m0", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55",
-      "cortex-m85",   "rv32imc", "rv32imafc", "rv64gcv",   "wasm32",    "s390x",     "cuda-sm80",  "cuda-sm90"};
+      "native",         "zen5",      "zen4",      "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64",    "aarch64-dotprod", "aarch64-i8mm",
+      "aarch64-sve256", "generic",   "cortex-m0", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55",      "cortex-m85",
+      "rv32imc",        "rv32imafc", "rv64gcv",   "wasm32",    "s390x",     "cuda-sm80", "cuda-sm90"};
   return names;
 }
 

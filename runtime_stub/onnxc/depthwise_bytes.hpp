@@ -92,14 +92,18 @@ ONNXC_INLINE void depthwise_bytes_step(const int32_t* quads, const int32_t* w, c
                                        int64_t channel, int64_t rows, int64_t count, const DepthwiseBytesParams& p, const Epi& epi,
                                        N... n) {
   IntVec acc[R][kPixels];
+  DotOffsets<R> offsets;
   ONNXC_UNROLL for (int r = 0; r < R; ++r) { ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[r][t] = start; }
   const int64_t step = p.stride_x * Vec::width, across = p.dilation_x * Vec::width;
   const auto add = [&](const int32_t* column, const int32_t* tap) ONNXC_INLINE_LAMBDA {
     IntVec taps[R];
     ONNXC_UNROLL for (int r = 0; r < R; ++r) taps[r] = load_whole(tap + r * Vec::width).lanes;
+    if constexpr (DotOffsets<R>::kAny) {
+      ONNXC_UNROLL for (int r = 0; r < R; ++r) offsets.add(r, taps[r]);
+    }
     ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
-      const IntVec bytes = load_whole(column + t * step).lanes;
-      ONNXC_UNROLL for (int r = 0; r < R; ++r) acc[r][t] = dot(acc[r][t], bytes, taps[r]);
+      const IntVec bytes = offset(load_whole(column + t * step).lanes);
+      ONNXC_UNROLL for (int r = 0; r < R; ++r) acc[r][t] = dot_offset(acc[r][t], bytes, taps[r]);
     }
   };
   if constexpr (KW > 0 && ONNXC_VECTOR_REGISTERS >= 32) {  // with fewer registers, unrolled taps would push the sums out
@@ -113,7 +117,7 @@ ONNXC_INLINE void depthwise_bytes_step(const int32_t* quads, const int32_t* w, c
   ONNXC_UNROLL for (int r = 0; r < R; ++r) {
     ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
       const int64_t pixel = row + r * p.ow + t;
-      if (r < rows && t < count) finish_sums(epi, acc[r][t], pixel, channel, y + pixel * p.y_pixel + channel, n...);
+      if (r < rows && t < count) finish_sums(epi, offsets.without(r, acc[r][t]), pixel, channel, y + pixel * p.y_pixel + channel, n...);
     }
   }
 }

@@ -112,6 +112,10 @@
 #define ONNXC_ISA_BASE avx
 #elif defined(__SSE4_1__)
 #define ONNXC_ISA_BASE sse4
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
+#define ONNXC_ISA_BASE neon_i8mm
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+#define ONNXC_ISA_BASE neon_dotprod
 #elif defined(__aarch64__)
 #define ONNXC_ISA_BASE neon
 #elif defined(__ARM_FEATURE_MVE)
@@ -131,9 +135,11 @@
 #define ONNXC_ISA_FMA
 #endif
 #if defined(__F16C__)
-#define ONNXC_ISA_F16C _f16c
+#define ONNXC_ISA_MORE _f16c
+#elif defined(__ARM_FEATURE_SVE)
+#define ONNXC_ISA_MORE _sve
 #else
-#define ONNXC_ISA_F16C
+#define ONNXC_ISA_MORE
 #endif
 #if defined(ONNXC_NO_INTRINSICS)
 #define ONNXC_ISA_VECTORS _generic
@@ -147,9 +153,9 @@
 #else
 #define ONNXC_ISA_MATH
 #endif
-#define ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math) base##fma##f16c##vectors##width##math
-#define ONNXC_ISA_JOIN(base, fma, f16c, vectors, width, math)       ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math)
-#define ONNXC_ISA                                                   ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_F16C, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
+#define ONNXC_ISA_JOIN_AGAIN(base, fma, more, vectors, width, math) base##fma##more##vectors##width##math
+#define ONNXC_ISA_JOIN(base, fma, more, vectors, width, math)       ONNXC_ISA_JOIN_AGAIN(base, fma, more, vectors, width, math)
+#define ONNXC_ISA                                                   ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_MORE, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
 
 namespace onnxc::inline ONNXC_ISA {
 /// Vec::width, known without including the vectors: what weights must be packed for.

@@ -36,6 +36,7 @@ template <int MR, int NV>
 struct QuadTile {
   static constexpr int NR = NV * Vec::width;
   IntVec acc[MR][NV];
+  [[no_unique_address]] DotOffsets<NV> offsets;  ///< of the sums in each vector of columns
 
   /// start: n values, of which the tile takes up to NR; or null, for zeros.
   ONNXC_INLINE void start(const int32_t* start, int64_t n) {
@@ -81,6 +82,7 @@ struct QuadTile {
   /// at c + row * ldc + col. Nothing else is written.
   template <class Y, class RowOf, class Epi>
   ONNXC_INLINE void finish(Y* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = offsets.without(j, acc[i][j]); }
     if (m >= MR && n >= NR) {
       using Result = decltype(detail::finished(epi, acc[0][0], 0, 0));
       constexpr int kFours = kStoresFour<Result> ? MR * NV / 4 * 4 : 0;
@@ -122,9 +124,10 @@ struct QuadTile {
   ONNXC_INLINE void multiply(const Quad* b, Value a) {
     IntVec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) w[j] = load_whole(reinterpret_cast<const int32_t*>(b) + j * Vec::width).lanes;
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) offsets.add(j, w[j]);
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-      const IntVec value = a(i);
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = dot(acc[i][j], value, w[j]);
+      const IntVec value = offset(a(i));
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = dot_offset(acc[i][j], value, w[j]);
     }
   }
 };

@@ -2,7 +2,15 @@
 //
 //   dot(sums, u, s)    lane i: sums[i] + u[4i] s[4i] + ... + u[4i + 3] s[4i + 3], of unsigned bytes u and signed bytes s
 //
-// One instruction where the machine has it (VNNI). Elsewhere bytes are widened to 16 bits first: the instruction of AVX2 for bytes saturates.
+// One instruction where the machine has it (VNNI; AArch64's i8mm). With AArch64's dotprod alone, whose bytes are both signed, it is u - 128 that is multiplied, and
+// 128 s added again: what many sums share, so products with the same s are better written as
+//
+//   DotOffsets<n> offsets;                 of n vectors s in the same turn; nothing where there is one instruction
+//   offsets.add(i, s)                      once for each s
+//   dot_offset(sums, offset(u), s)         with each u
+//   offsets.without(i, sums)               at the end: the sums of the products of u and s
+//
+// Elsewhere bytes are widened to 16 bits first: the instruction of AVX2 for bytes saturates.
 //
 // The same with numbers of 16 bits in the place of s, within [-kMostLong, kMostLong]:
 //
@@ -49,6 +57,18 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
 #endif
   return sums;
 }
+#elif !defined(ONNXC_NO_INTRINSICS) && defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
+#define ONNXC_DOT_BYTES 1
+ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) { return {vusdotq_s32(sums.raw, (uint8x16_t)u.raw, (int8x16_t)s.raw)}; }
+#elif !defined(ONNXC_NO_INTRINSICS) && defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+#define ONNXC_DOT_BYTES     1
+#define ONNXC_DOT_OF_SIGNED 1
+ONNXC_INLINE IntVec dot_offset(IntVec sums, IntVec u, IntVec s) { return {vdotq_s32(sums.raw, (int8x16_t)u.raw, (int8x16_t)s.raw)}; }
+ONNXC_INLINE IntVec offset(IntVec u) { return u ^ IntVec::all(static_cast<int32_t>(0x80808080U)); }
+ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
+  const IntVec half = IntVec::all(0x40404040);
+  return dot_offset(dot_offset(dot_offset(sums, offset(u), s), half, s), half, s);
+}
 #elif ONNXC_VECTOR_FLOATS == 1
 ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
   const auto byte = [](IntVec x, int i) ONNXC_INLINE_LAMBDA { return static_cast<uint8_t>(x.number() >> 8 * i); };
@@ -82,6 +102,27 @@ ONNXC_INLINE IntVec dot(IntVec sums, IntVec u, IntVec s) {
   return detail::dot_pairs(detail::dot_pairs(sums, even, even_factors), odd, odd_factors);
 }
 #endif
+
+#if defined(ONNXC_DOT_OF_SIGNED)
+template <int n>
+struct DotOffsets {
+  static constexpr bool kAny = true;
+  IntVec sums[n];
+  ONNXC_INLINE DotOffsets() { ONNXC_UNROLL for (IntVec& sum : sums) sum = IntVec::all(0); }
+  ONNXC_INLINE void add(int i, IntVec s) { sums[i] = dot_offset(sums[i], IntVec::all(static_cast<int32_t>(0x80808080U)), s); }
+  ONNXC_INLINE IntVec without(int i, IntVec sum) const { return sum - sums[i]; }
+};
+#else
+ONNXC_INLINE IntVec dot_offset(IntVec sums, IntVec u, IntVec s) { return dot(sums, u, s); }
+ONNXC_INLINE IntVec offset(IntVec u) { return u; }
+template <int n>
+struct DotOffsets {
+  static constexpr bool kAny = false;
+  ONNXC_INLINE void add(int, IntVec) {}
+  ONNXC_INLINE IntVec without(int, IntVec sum) const { return sum; }
+};
+#endif
+#undef ONNXC_DOT_OF_SIGNED
 
 /// The greatest number of 16 bits whose high digit is one of 8 bits, whatever its low digit is.
 inline constexpr int kMostLong = 127 * 256;

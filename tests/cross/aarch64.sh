@@ -24,6 +24,8 @@ out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT
 "${emulator[@]}" "$here/kernel_tests" >"$out/kernel_tests.out" 2>&1 &  # takes one processor, while units are built on the other
 kernels=$!
+echo "-- products of bytes with more instructions"
+for more in dotprod i8mm; do "${emulator[@]}" -cpu max "$here/byte_tests_$more" | tail -1; done
 
 echo "-- a sample, as a user builds it"
 "$build/onnxc" samples/digits/digits.onnx --target=aarch64 --weights=object -o "$out/digits.cpp"

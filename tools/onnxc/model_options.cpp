@@ -58,11 +58,11 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option(
-         "--target", target_,
-         "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64, aarch64-dotprod, aarch64-i8mm or generic (plain C++); "
-         "cortex-m0, -m3, -m4, -m7, -m33, -m55, -m85, rv32imc, rv32imafc, rv64gcv, wasm32, s390x; cuda-sm80 or cuda-sm90, alone or "
-         "with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
+  app.add_option("--target", target_,
+                 "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64, aarch64-dotprod, aarch64-i8mm, aarch64-sve256 or "
+                 "generic (plain C++); "
+                 "cortex-m0, -m3, -m4, -m7, -m33, -m55, -m85, rv32imc, rv32imafc, rv64gcv, wasm32, s390x; cuda-sm80 or cuda-sm90, alone or "
+                 "with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
       ->capture_default_str();
   app.add_option(
          "--on", on_,

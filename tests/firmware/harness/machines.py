@@ -89,6 +89,7 @@ MACHINES = {
         linux("aarch64", "-march=armv8-a", "aarch64-linux-gnu"),
         linux("aarch64-dotprod", "-march=armv8.2-a+dotprod", "aarch64-linux-gnu"),
         linux("aarch64-i8mm", "-march=armv8.2-a+dotprod+i8mm", "aarch64-linux-gnu"),
+        linux("aarch64-sve256", "-march=armv8.2-a+sve -msve-vector-bits=256", "aarch64-linux-gnu"),
         Machine("wasm32", "clang++-19", "--target=wasm32-wasi -msimd128", f"node {PARTS}/wasm.mjs", "clang-19", kind="wasm", more=CPP_HEADERS, counts=False),
         linux("s390x", "-march=z13", "s390x-linux-gnu"),
     )

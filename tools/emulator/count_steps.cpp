@@ -120,8 +120,6 @@ void read_run(EmulatedRun& run, const std::string& said, const std::vector<Count
       StepCount step;
       std::size_t begin = 0, end = 0;
       words >> step.number >> step.calls >> begin >> end;
-      run.variant.clear();
-      words >> run.variant;
       step.instructions = step.calls * (at(end).instructions - at(begin).instructions - reading.instructions);
       if (has_cycles) step.cycles = step.calls * (at(end).cycles - at(begin).cycles - reading.cycles);
       run.steps.push_back(step);
@@ -150,6 +148,9 @@ EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, cons
   options.self_test = std::make_shared<const SelfTest>(std::move(test));
 
   const Compilation compilation = compile_model(model, options);
+  const Interface interface(compilation.program, false);
+  for (std::size_t i = 0; i < interface.symbols.size(); ++i)
+    run.dims[interface.symbols[i].name()] = options.self_test->vectors.front().dims.at(i);
   const TemporaryFolder folder;
   const fs::path image = folder.path() / "image", plugin = folder.path() / "count.so", out = folder.path() / "counts";
   const BuildRequest request = marked_request(compilation, options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/compile.h"
+#include "compiler/ir/dim.h"
 
 namespace onnxc {
 
@@ -21,7 +22,7 @@ struct StepCount {
 
 struct EmulatedRun {
   std::vector<StepCount> steps;  ///< those that ran, in their order
-  std::string variant;           ///< the name of the program that ran, as in profiles
+  Sizes dims;                    ///< the extents of the data
   std::string data;              ///< what it ran on
   std::string emulator;          ///< its version
   std::string compiler;

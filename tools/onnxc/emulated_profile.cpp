@@ -81,7 +81,7 @@ int emulated_profile_command(const ProfileOptions& options) {
   if (!run.steps.empty() && run.steps.front().cycles) total.cycles = 0;
   for (const StepCount& count : run.steps) {
     const ordered_json& step = description.at("steps").at(static_cast<std::size_t>(count.number - 1));
-    rows.push_back({count, &step, size_at(step.at("macs"), {})});
+    rows.push_back({count, &step, size_at(step.at("macs"), run.dims)});
     total.instructions += count.instructions;
     if (total.cycles) *total.cycles += count.cycles.value_or(0);
     macs += rows.back().macs.value_or(0) * count.calls;

@@ -40,7 +40,6 @@ extern "C" int measure() {
     put_number(ticks.calls);
     put_number(ticks.begin);
     put_number(ticks.end);
-    put(profile.steps[k].variant);
   }
   put("\nend\n");
   return 0;

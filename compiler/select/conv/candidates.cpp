@@ -128,6 +128,24 @@ void consider_few_outputs(KernelQuery& l, const ConvCall& c) {
   });
 }
 
+/// A kernel that multiplies windows by packed panels. `more(step, params)` is called before the parameters are given.
+template <class More>
+void consider_panels(KernelQuery& l, const ConvCall& c, const char* row, const Tile& tile, bool has_pairs, const More& more) {
+  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, has_pairs, more](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kd() * c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    NamedArgs scales;
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
+    auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
+    StepBuilder step = l.call(row);
+    tile_args(step, tile, has_pairs).pointer(x).pointer(w).pointer(y);
+    more(step, params);
+    step.params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
 void consider_direct(KernelQuery& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels,
                              .n = c.cout / c.group,
@@ -136,38 +154,18 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
                              .pairs = !c.is_deep() && c.cin / c.group % 2 == 0,
                              .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
-  const char* const row = c.is_deep() ? "conv_3d" : "conv";
-  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kd() * c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    NamedArgs scales;
-    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
-    auto params = c.params(x, y, conv_bias(l, shape));
-    params.insert(params.end(), scales.begin(), scales.end());
-    add_streaming(l, tile, product, shape.cin, params);
-    StepBuilder step = l.call(row);
-    tile_args(step, tile, true).pointer(x).pointer(w).pointer(y).params(std::move(params));
-    finish_conv(l, step, c, y);
-  });
+  const int64_t channels = c.cin / c.group;
+  consider_panels(l, c, c.is_deep() ? "conv_3d" : "conv", tile, true,
+                  [&l, tile, product, channels](StepBuilder&, NamedArgs& params) { add_streaming(l, tile, product, channels, params); });
 }
 
 /// Windows copied to memory, for cores without a cache: no volumes.
 void consider_windows(KernelQuery& l, const ConvCall& c) {
   const int64_t k = c.cin / c.group * c.taps();
   const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = k});
-  consider_stored(l, stored_kernel(c, "conv_windows", tile), storages(l, c, tile), [&l, c, tile, k](const Storage& storage) {
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    NamedArgs scales;
-    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
-    auto params = c.params(x, y, conv_bias(l, shape));
-    params.insert(params.end(), scales.begin(), scales.end());
-    StepBuilder step = l.call("conv_windows");
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y);
+  consider_panels(l, c, "conv_windows", tile, false, [&l, c, tile, k](StepBuilder& step, NamedArgs&) {
     if (c.taps() == 1 && c.no_pads()) step.null();  // each window is read where it lies
     else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(tile.rows, k))));
-    step.params(std::move(params));
-    finish_conv(l, step, c, y);
   });
 }
 

@@ -1,6 +1,6 @@
 #include "tools/emulator/emulated_machine.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 

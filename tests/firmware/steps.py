@@ -55,6 +55,8 @@ def main():
 
         assert "aarch64" in command("profile", case, "aarch64", "O3")
         assert "--trace" in command("profile", case, "cortex-m4", "O3", "--trace", work / "trace.json", status=2)
+        for verb in ("run", "bench"):
+            assert "onnxc profile" in command(verb, case, "cortex-m4", "O3", status=2)
         # A compiler that needs options, and one that has no headers of C++.
         riscv = MACHINES["rv32imc"]
         assert "rv32imc" in command("profile", case, "rv32imc", "Os", env={"ONNXC_CXX": f"{riscv.compiler} {riscv.more}"})

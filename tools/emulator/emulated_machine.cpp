@@ -13,7 +13,7 @@ std::optional<EmulatedMachine> find_emulated_machine(std::string_view target) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string word;
-    if (!(words >> word) || word != target) continue;
+    if (!(words >> word) || word.starts_with('#') || word != target) continue;
     EmulatedMachine machine;
     while (words >> word && word != "|") machine.emulator.push_back(word);
     machine.is_board = word == "|";

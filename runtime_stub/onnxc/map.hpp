@@ -103,7 +103,7 @@ ONNXC_INLINE void map_vectors(Share share, const Shape& shape, const Stream<Out>
 
 /// See the head of the file.
 template <class Expr, class Out, class... In>
-void map(Share share, Shape shape, Stream<Out> out, In... in) {
+void map(Share share, Passed<Shape> shape, Stream<Out> out, In... in) {
   detail::map_vectors<Expr>(share, shape, out, detail::read_only(in)...);
 }
 

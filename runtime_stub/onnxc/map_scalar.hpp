@@ -15,6 +15,7 @@
 // rows is read or written.
 #pragma once
 #include "expr.hpp"
+#include "passed.hpp"
 #include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -69,7 +70,7 @@ ONNXC_BOTH void for_rows(Share share, const Shape& shape, Row row, const Operand
 /// See the head of the file. Any element types. Where there are more shares than for_rows has use for, each has some of
 /// the elements: on a GPU.
 ONNXC_EITHER template <class Expr, class Out, class... In>
-ONNXC_ANYWHERE void map_scalar(Share share, Shape shape, Out out, In... in) {
+ONNXC_ANYWHERE void map_scalar(Share share, Passed<Shape> shape, Out out, In... in) {
   const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);
   if (share.count > max_of(rows, 1) * max_of(ceil_div(length, 64), 1)) {
     const auto [first, last] = share.slice(rows * length);

@@ -72,7 +72,7 @@ void conv_windows(Share share, const float* x, const T* w, float* y, float* wind
   const auto [first, last] = share.slice(p.n * p.oh * p.ow, MR);
   for (int g = 0; g < static_cast<int>(p.group); ++g) {
     GridPoint point(first, p.oh, p.ow);
-    for (int64_t pixel = first; pixel < last; pixel += MR) {
+    for (Index pixel = first; pixel < last; pixel += MR) {
       const float* rows[MR];
       for (int i = 0; i < MR; ++i) {
         if (pixel + i >= last) {

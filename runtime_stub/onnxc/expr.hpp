@@ -37,46 +37,46 @@ struct Scalar {
 template <class T>
 struct Rows {
   const T* data;
-  int64_t stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
+  Index stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[col]: bias, a value for each channel.
 template <class T>
 struct PerCol {
   const T* data;
-  ONNXC_BOTH const T* at(int64_t, int64_t col) const { return data + col; }
+  ONNXC_BOTH const T* at(Index, Index col) const { return data + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row / period * stride]: a value for each row (period 1, stride 1).
 template <class T>
 struct PerRow {
   const T* data;
-  int64_t period = 1, stride = 1;
-  ONNXC_BOTH const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
+  Index period = 1, stride = 1;
+  ONNXC_BOTH const T* at(Index row, Index) const { return data + row / period * stride; }
   static constexpr bool varies_by_col = false;
 };
 /// operand(row, col) = data[row / period * stride + col]: a value for each image and channel (squeeze-and-excite).
 template <class T>
 struct PerGroup {
   const T* data;
-  int64_t period, stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
+  Index period, stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row / period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row % period * stride + col]: a matrix repeated down the rows (a bias of [S, N] under [B, S, N]).
 template <class T>
 struct Repeat {
   const T* data;
-  int64_t period, stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
+  Index period, stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row % period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// One value for all.
 template <class T>
 struct Single {
   const T* data;
-  ONNXC_BOTH const T* at(int64_t, int64_t) const { return data; }
+  ONNXC_BOTH const T* at(Index, Index) const { return data; }
   static constexpr bool varies_by_col = false;
 };
 

@@ -59,6 +59,10 @@ std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
     types += fmt::format(", onnxc::{}<{}>", f.form, info(element_of(f.pointer)).cpp_name);
     values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));
   }
+  for (const float number : e.numbers) {
+    types += ", onnxc::Number";
+    values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", cpp_constant(ElementType::F32, to_bits(ElementType::F32, number)));
+  }
   return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
 }
 

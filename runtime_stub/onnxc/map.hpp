@@ -94,7 +94,7 @@ ONNXC_INLINE void map_vectors(Share share, const Shape& shape, const Stream<Out>
       [&](Index first, Index last, auto* y, auto*... x) {
         Index i = first;
         for (; i + Vec::width <= last; i += Vec::width) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i)...), y + i);
-        if (const Index n = last - i; n > 0) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i, n)...), y + i, n);
+        if (const Index n = last - i; Vec::width > 1 && n > 0) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i, n)...), y + i, n);
       },
       out, in...);
 }

@@ -42,7 +42,7 @@ template <class T>
 struct Strided {
   using Element = T;
   T* data;
-  Index inner;
+  Extent inner;
   OuterStrides outer = kNoStrides;
   ONNXC_BOTH T& element(T* row, Index i) const { return row[i * inner]; }
 };

@@ -53,7 +53,7 @@ ONNXC_INLINE void pool_pixel(Index top, Index left, Index row, Line line, Index 
                              Combine combine, Scale scale, const Epi& epi) {
   const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
   const float factor = scale(top, left, wy.count() * wx.count());
-  const bool near = p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
+  const bool near = !ONNXC_LEAST_CODE && p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
              is_two = near && wy.count() == 2 && wx.count() == 2;
   for (Index channel = 0; channel < p.c; channel += Vec::width) {
     const Index lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;

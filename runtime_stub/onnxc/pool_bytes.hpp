@@ -80,13 +80,17 @@ void max_pool_bytes(Share share, const T* x, T* y, Passed<PoolParams> p) {
     T* const to = y + row * p.y_pixel;
     const auto window = [&]<int kBytes>() ONNXC_INLINE_LAMBDA {
       using V = detail::ByteLanes<T, kBytes>;
-      if (wy.count() == 3 && wx.count() == 3) detail::max_of_window<V, 3>(from, to, 3, 3, row_step, step, p.c);
-      else if (wy.count() == 2 && wx.count() == 2) detail::max_of_window<V, 2>(from, to, 2, 2, row_step, step, p.c);
+      if (!ONNXC_LEAST_CODE && wy.count() == 3 && wx.count() == 3) detail::max_of_window<V, 3>(from, to, 3, 3, row_step, step, p.c);
+      else if (!ONNXC_LEAST_CODE && wy.count() == 2 && wx.count() == 2) detail::max_of_window<V, 2>(from, to, 2, 2, row_step, step, p.c);
       else detail::max_of_window<V, 0>(from, to, wy.count(), wx.count(), row_step, step, p.c);
     };
-    if (p.c >= 4 * Vec::width) window.template operator()<4 * Vec::width>();
-    else if (p.c >= 16) window.template operator()<16>();
-    else window.template operator()<1>();
+    if constexpr (Vec::width == 1) {  // without vectors, one of bytes is worse than bytes
+      window.template operator()<1>();
+    } else {
+      if (p.c >= 4 * Vec::width) window.template operator()<4 * Vec::width>();
+      else if (p.c >= 16) window.template operator()<16>();
+      else window.template operator()<1>();
+    }
   }
 }
 

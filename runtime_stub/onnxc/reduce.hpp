@@ -109,10 +109,11 @@ ONNXC_INLINE void combine_lanes(Total<Op>& total, Vec v, Index n) {
   for (Index i = 0; i < n; ++i) total.take(lanes[i]);
 }
 
-/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r). kReproducible: one by one.
+/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r). kReproducible: one by one. On small
+/// cores the code of a value, which may be that of exp, is worth more than chains.
 template <class Op, class Value>
 ONNXC_INLINE float reduce_row(Index r, Value value) {
-  constexpr int kChains = 4;
+  constexpr int kChains = ONNXC_MICRO ? 1 : 4;
   constexpr Index kBlock = Index{32} * kChains * Vec::width;
   Total<Op> total;
   Index i = 0;
@@ -126,11 +127,13 @@ ONNXC_INLINE float reduce_row(Index r, Value value) {
     for (; i + kChains * Vec::width <= end; i += kChains * Vec::width) {
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) acc[u] = Op::combine(acc[u], value(i + u * Vec::width));
     }
-    for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
-    acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
+    if constexpr (kChains == 4) {
+      for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
+      acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
+    }
     total.take(across(acc[0], [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return Op::combine(a, b); }));
   }
-  if (i < r) combine_lanes(total, value(i, r - i), r - i);
+  if (Vec::width > 1 && i < r) combine_lanes(total, value(i, r - i), r - i);
   return total;
 }
 

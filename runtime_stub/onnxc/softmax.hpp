@@ -79,7 +79,7 @@ template <class F>
 ONNXC_INLINE void update_row(float* y, Index n, F f) {
   Index i = 0;
   for (; i + Vec::width <= n; i += Vec::width) f(Vec::load(y + i)).store(y + i);
-  if (i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
+  if (Vec::width > 1 && i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
 }
 
 constexpr Index kShortRow = kReproducible ? 0 : Vec::width;  // it depends on the machine

@@ -51,7 +51,7 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, Index row, Index col, fl
 template <class Epi>
 ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, Index row, Index col, float* c, Index left) {
   if (left >= Vec::width) finish_vector(epi, acc, row, col, c);
-  else if (left > 0) finish_vector(epi, acc, row, col, c, left);
+  else if (Vec::width > 1 && left > 0) finish_vector(epi, acc, row, col, c, left);
 }
 /// The same for n floats at `acc`, any n.
 template <class Epi>
@@ -59,7 +59,7 @@ ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, Index row, Index 
   const auto count = static_cast<std::ptrdiff_t>(n);
   std::ptrdiff_t j = 0;
   for (; j + Vec::width <= count; j += Vec::width) finish_vector(epi, Vec::load(acc + j), row, col + j, c + j);
-  if (j < count) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
+  if (Vec::width > 1 && j < count) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
 }
 
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
@@ -69,7 +69,7 @@ alignas(ONNXC_MICRO ? 16 : 64) inline constexpr float kZeros[kZeroFloats] = {};
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
   const float* first;
-  Index pitch;
+  Extent pitch;
 };
 
 /// Rows of an output that follow each other.
@@ -252,7 +252,8 @@ struct Tile {
       }
       return;
     }
-    if (m >= MR && n >= NR) {
+    constexpr bool kInLoops = ONNXC_MICRO && ONNXC_LEAST_CODE;  // the epilogue's code once, for whatever there is of the tile
+    if (!kInLoops && m >= MR && n >= NR) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         const Index row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV - kPairs; ++j)
@@ -261,7 +262,7 @@ struct Tile {
       }
       return;
     }
-    if (NV <= 2 && m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
+    if (!kInLoops && NV <= 2 && m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         const Index row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -272,7 +273,7 @@ struct Tile {
       }
       return;
     }
-    alignas(64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
+    alignas(kInLoops ? 16 : 64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]); }
     const Index columns = n < NR ? n : NR;
     for (int i = 0; i < MR && i < m; ++i) finish_row(epi, memory[i], row_of(i), col, c + row_of(i) * ldc + col, columns);

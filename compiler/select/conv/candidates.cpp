@@ -164,8 +164,9 @@ void consider_windows(KernelQuery& l, const ConvCall& c) {
     params.insert(params.end(), scales.begin(), scales.end());
     StepBuilder step = l.call("conv_windows");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y);
+    const int64_t rows = tile.rows * contract::tiles_at_once(l.target().vector_floats, storage.element == ElementType::F32);
     if (c.taps() == 1 && c.no_pads()) step.null();  // each window is read where it lies
-    else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(tile.rows, k))));
+    else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(rows, k))));
     step.params(std::move(params));
     finish_conv(l, step, c, y);
   });
@@ -173,7 +174,8 @@ void consider_windows(KernelQuery& l, const ConvCall& c) {
 
 /// On a microcontroller: what is small and has its scratch memory in the arena.
 void lower_small_conv(KernelQuery& l, const ConvCall& c) {
-  if (is_pointwise_product(c)) consider_gemm(l, c);
+  // A window of one pixel is read where it lies, so the kernel of other convolutions, which a unit has anyway, is as fast as gemm.
+  if (is_pointwise_product(c) && (!l.small() || c.image_pixels() == 1)) consider_gemm(l, c);
   consider_depthwise_taps(l, c);
   c.is_deep() ? consider_direct(l, c) : consider_windows(l, c);
   l.build_cheapest();

@@ -51,6 +51,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.features.empty() || options.math == Math::Reproducible;
   emit.reproducible = options.math == Math::Reproducible;
+  emit.small_core = compilation.target.bare;
   emit.machine_flags = compilation.target.flags;
   emit.triple = compilation.target.triple;
   emit.little_endian = compilation.target.little_endian;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/cpp_branches.h"
 #include "codegen/names.h"
 
@@ -57,6 +59,10 @@ std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
     types += fmt::format(", onnxc::{}<{}>", f.form, info(element_of(f.pointer)).cpp_name);
     values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));
   }
+  for (const float number : e.numbers) {
+    types += ", onnxc::Number";
+    values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", cpp_constant(ElementType::F32, to_bits(ElementType::F32, number)));
+  }
   return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
 }
 
@@ -94,6 +100,39 @@ std::string CppDialect::argument(const Arg& arg, bool forked) const {
                     arg);
 }
 
+/// Whether the argument is a constant expression in the unit.
+bool CppDialect::is_constant(const Arg& arg) const {
+  return std::visit(Overloaded{
+                        [&](const PointerArg& p) {  // an expression with a call or a cast is none
+                          const Buffer& b = program_[p.buffer];
+                          return b.space == Buffer::Space::Weights && b.parent < 0 && name_of(p.buffer).find('(') == std::string::npos &&
+                                 (p.as == ElementType::Undefined || p.as == stored_element(b)) && p.offset.is_constant();
+                        },
+                        [](const DimArg& d) { return d.value.is_constant(); },
+                        [](const DimsArg& d) { return std::ranges::all_of(d.values, [](Dim v) { return v.is_constant(); }); },
+                        [](const NumberArg&) { return true; },
+                        [](const IntegerArg&) { return true; },
+                        [](const FlagArg&) { return true; },
+                        [](const EnumArg&) { return true; },
+                        [](const NullArg&) { return true; },
+                        [&](const std::shared_ptr<ParamsArg>& p) { return is_constant(*p); },
+                        [](const auto&) { return false; },
+                    },
+                    arg);
+}
+
+bool CppDialect::is_constant(const ParamsArg& params) const {
+  return std::ranges::all_of(params.members, [&](const auto& member) { return is_constant(member.second); });
+}
+
+/// An argument of a call, as opposed to a member of one.
+std::string CppDialect::own_argument(const Arg& arg, bool forked) const {
+  const bool is_struct = std::holds_alternative<DimsArg>(arg) || std::holds_alternative<std::shared_ptr<ParamsArg>>(arg);
+  const std::string text = argument(arg, forked);
+  if (constants_ == nullptr || !is_struct || !text.starts_with('{') || !is_constant(arg)) return text;
+  return constants_->add(text.substr(1, text.size() - 2));
+}
+
 std::string CppDialect::function(const Call& call) const {
   std::string types;
   for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + template_argument(t);
@@ -105,7 +144,7 @@ std::string CppDialect::function(const Call& call) const {
 
 std::string CppDialect::arguments(const Call& call, bool forked) const {
   std::string args;
-  for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + argument(a, forked);
+  for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + own_argument(a, forked);
   return args;
 }
 

@@ -177,6 +177,7 @@ class Emitter {
     if (profile_) headers.insert(options_.gpu ? "gpu/step_times.hpp" : "profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
     if (options_.self_test) headers.insert("self_test.hpp");
+    if (options_.small_core) headers.insert("passed.hpp");
     if (options_.gpu) headers.insert({"gpu/check_memory.hpp", "gpu/each.hpp", "gpu/session.hpp"});
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read(Device::Cpu);
@@ -191,6 +192,7 @@ class Emitter {
                                                .triple = options_.triple,
                                                .little_endian = options_.little_endian,
                                                .alignment = static_cast<std::size_t>(program_.arena.alignment),
+                                               .typed = options_.small_core,
                                                .huge_pages = options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
@@ -212,12 +214,12 @@ class Emitter {
     const Profile* const profile = profile_ ? &*profile_ : nullptr;
     if (profile) text += profile->counters();
     const auto* const device_weights = options_.gpu ? &device_weights_.offsets : nullptr;
-    FunctionText general(program_, interface_, options_.threads > 1, profile, device_weights);
+    FunctionText general(program_, interface_, options_.threads > 1, options_.small_core, profile, device_weights);
     text += general.print(weights) + "\n";
     std::string choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
-      FunctionText function(program, interface_, options_.threads > 1, profile, device_weights);
+      FunctionText function(program, interface_, options_.threads > 1, options_.small_core, profile, device_weights);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
       std::string checks;

@@ -24,6 +24,7 @@ struct EmitOptions {
   bool standalone = false;                      ///< the runtime headers are pasted in
   int vector_floats = 0;                        ///< the vector width that weights and images are packed for; 0: any
   bool gpu = false;                             ///< for a processor and a GPU: a .cu file
+  bool small_core = false;                      ///< for a microcontroller: parameters of kernels lie in flash
   bool portable = false;                        ///< plain C++ with vectors of that width, for any machine
   bool reproducible = false;                    ///< the same bits on every machine: ONNXC_REPRODUCIBLE of isa.hpp
   std::string machine_flags;                    ///< what chooses the machine when the unit is compiled: -march=x86-64-v3; or empty

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/constant_args.h"
 #include "codegen/cpp_branches.h"
 #include "codegen/cpp_dialect.h"
 #include "codegen/cuda_dialect.h"
@@ -12,11 +13,12 @@
 
 namespace onnxc {
 
-FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, bool small_core, const Profile* profile,
                            const std::map<std::string, std::size_t>* device_weights)
     : program_(program),
       interface_(interface),
       threads_(threads),
+      small_core_(small_core),
       profile_(profile),
       device_weights_(device_weights),
       symbol_names_(interface.symbol_names),
@@ -46,8 +48,9 @@ std::string FunctionText::print(const WeightsText& weights) {
   for (std::size_t i = 0; i < program_.branches.size(); ++i)
     text += cpp_branches_struct(branches_name(static_cast<int>(i)), program_.branches[i]) + "\n";
   if (interface_.dynamic()) text += plan(Device::Cpu) + (gpu ? plan(Device::Gpu) : "");
-  text += signature() + buffers(weights);
-  const CppDialect cpp(program_, symbol_names_, buffer_names_, expr_names_);
+  std::string statements = signature() + buffers(weights);
+  ConstantArgs constants;
+  const CppDialect cpp(program_, symbol_names_, buffer_names_, expr_names_, small_core_ ? &constants : nullptr);
   const CudaDialect cuda(program_, symbol_names_, buffer_names_, expr_names_);
   const Dialect& dialect = gpu ? static_cast<const Dialect&>(cuda) : cpp;
   StepsText steps{program_, dialect, symbol_names_, buffer_names_, threads_, profile_, {}};
@@ -55,8 +58,8 @@ std::string FunctionText::print(const WeightsText& weights) {
     steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
   const std::string body = steps.print();
   if (body.find(".weights_end") != std::string::npos)
-    text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
-  return text + body +
+    statements += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
+  return text + constants.definitions() + statements + body +
          (!gpu                  ? "  return {};\n}\n"
           : profile_ != nullptr ? "  return step_times.finish();\n}\n"
                                 : "  return gpu.result();\n}\n");

@@ -15,8 +15,9 @@ class FunctionText {
  public:
   /// `program` has the inputs and outputs of `interface`, possibly with more known extents. `profile`: what measures
   /// its steps, or null.
-  /// `device_weights`: where each constant of a GPU lies in their image, by name; null for a unit without a GPU.
-  FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+  /// `small_core`: parameters lie in flash. `device_weights`: where each constant of a GPU lies in their image, by name; null for a unit
+  /// without a GPU.
+  FunctionText(const Program& program, const Interface& interface, bool threads, bool small_core, const Profile* profile,
                const std::map<std::string, std::size_t>* device_weights = nullptr);
 
   /// The whole text, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
@@ -30,7 +31,7 @@ class FunctionText {
 
   const Program& program_;
   const Interface& interface_;
-  bool threads_;
+  bool threads_, small_core_;
   const Profile* profile_;
   const std::map<std::string, std::size_t>* device_weights_;
   SymbolNames symbol_names_;

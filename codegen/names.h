@@ -68,6 +68,10 @@ inline constexpr std::string_view kUnitNames[] = {"p",
                                                   "reset_profile",
                                                   "profile_clock",
                                                   "weights_in_use",
+                                                  "weights_float",
+                                                  "weights_int8",
+                                                  "weights_int32",
+                                                  "weights_uint8",
                                                   "profiled_steps",
                                                   "profile_description"};
 

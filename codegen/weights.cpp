@@ -87,6 +87,26 @@ std::string extern_image(const std::string& symbol) {
       symbol);
 }
 
+/// An element type under which the image has a name of its own. kUnitNames has these.
+struct TypedImage {
+  std::string_view type, name;
+  std::size_t element_bytes;
+};
+constexpr TypedImage kTypedImages[] = {{"float", "weights_float", 4},
+                                       {"std::int32_t", "weights_int32", 4},
+                                       {"std::int8_t", "weights_int8", 1},
+                                       {"std::uint8_t", "weights_uint8", 1}};
+
+/// Declares the image, which an assembler makes, as arrays of the types that its blobs have.
+std::string extern_arrays(const std::string& symbol, std::span<const WeightBlob> blobs, std::size_t bytes) {
+  std::string text;
+  for (const auto& [type, name, size] : kTypedImages) {
+    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == type; }))
+      text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}[{}] __asm__(\"{}\");\n", type, name, bytes / size, symbol);
+  }
+  return text;
+}
+
 void append_string_image(Text& text, const std::string& symbol, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
   std::string out;
   out += fmt::format("alignas({}) const char {}[] =\n", layout.alignment, symbol);
@@ -141,8 +161,9 @@ std::string asm_image(WeightsText& text, const Image& image) {
   });
   out += kEndLongLiteral;
   out += extern_image(image.symbol);
+  if (image.options.typed) out += extern_arrays(image.symbol, image.blobs, image.layout.bytes);
   out += "#else\n";
-  if (image.automatic && image.layout.bytes <= kStringLimit) {
+  if (image.automatic && !image.options.typed && image.layout.bytes <= kStringLimit) {
     out += kAllowLongLiteral;
     append_string_image(out, image.symbol + "_image", image.blobs, image.layout);
     out += kEndLongLiteral;
@@ -166,6 +187,7 @@ std::string incbin_image(WeightsText& text, const Image& image) {
   append_asm(text.declarations, image.symbol, image.section, image.layout,
              [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
   text.declarations += extern_image(image.symbol);
+  if (image.options.typed) text.declarations += extern_arrays(image.symbol, image.blobs, image.layout.bytes);
   text.side_files.push_back({file, make_image(image.blobs, image.layout)});
   return "weights";
 }
@@ -266,7 +288,10 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     offsets += fmt::format("[[maybe_unused]] constexpr std::size_t {} = {};{}\n", blobs[i].name, image.layout.offsets[i],
                            blobs[i].from.empty() ? "" : "  // " + blobs[i].from);
-    text.expressions[blobs[i].name] = fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
+    const auto typed = std::ranges::find(kTypedImages, blobs[i].elem_cpp_type, &TypedImage::type);
+    const bool is_typed = options.typed && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
+    text.expressions[blobs[i].name] = is_typed ? fmt::format("&{}[{} / {}]", typed->name, blobs[i].name, typed->element_bytes)
+                                               : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
   }
   text.declarations += in_short_lines(offsets);
   text.end = fmt::format("onnxc::at<float>({}, {})", pointer, bytes);

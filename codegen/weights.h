@@ -44,6 +44,8 @@ struct WeightsOptions {
   std::string triple = "x86_64-linux-gnu";  // of the object file: for x86_64 or aarch64
   bool little_endian = true;                // the machine; on others, arrays of elements are all that is right
   std::size_t alignment = 64;               // of the image and of each constant, at least
+  // In the forms asm and incbin pointers to weights are constant expressions: the image has a name for each type of element.
+  bool typed = false;
   // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp).
   bool huge_pages = false;
 };

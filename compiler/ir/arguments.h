@@ -75,10 +75,11 @@ enum class UnitArg {
   Heap,       ///< the caller's allocator
   WeightsEnd  ///< one past the last weight; prefetches must not go beyond
 };
-/// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
+/// onnxc::Epilogue<E<expr>, Form<T>..., Number...>{{form members}..., {number}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
 struct EpilogueArg {
   int expr = -1;
   std::vector<FormArg> operands;
+  std::vector<float> numbers{};  ///< the last inputs of the expression, which are the same for all elements
 };
 /// &symbol: the step binds it.
 struct SymbolArg {

@@ -31,6 +31,7 @@ class ProgramText {
     if (epilogue.expr < 0) return "keep";
     std::string all = fmt::format("E{}", epilogue.expr);
     for (const FormArg& form : epilogue.operands) all += ", " + text(form);
+    for (const float number : epilogue.numbers) all += fmt::format(", {}", number);
     return fmt::format("epilogue({})", all);
   }
 

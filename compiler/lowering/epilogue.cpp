@@ -126,7 +126,7 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step,
 }
 
 EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operands) {
-  return {lowerer_.add_expr(expr), std::move(operands)};
+  return {lowerer_.add_expr(expr), std::move(operands), {}};
 }
 
 View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }

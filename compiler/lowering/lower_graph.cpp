@@ -10,6 +10,7 @@
 #include "compiler/lowering/find_quantize.h"
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/share_epilogues.h"
 #include "compiler/lowering/threads/align_shares.h"
 #include "compiler/lowering/threads/concurrent_steps.h"
 #include "compiler/lowering/threads/thread_workspaces.h"
@@ -75,7 +76,10 @@ Program Lowerer::run(const Graph& graph, const PerNode<Device>& devices) {
   // Heap blocks that no output took over go back to the caller's allocator.
   release_owned();
   // On a small core a Relu takes as long as the conversion that makes it superfluous, and one to floats and back longer than a sum.
-  if (target_.bare) find_quantize(program_, true);
+  if (target_.bare) {
+    find_quantize(program_, true);
+    if (options_.optimise) share_epilogues(program_);
+  }
   return std::move(program_);
 }
 

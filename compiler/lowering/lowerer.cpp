@@ -216,6 +216,8 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
     shape = {1};
     to_list = from_list = {1};
   }
+  // What lies in its place is one box even where it counts as a part of another: the strides of vanished axes differ then.
+  if (target_.bare && to.buffer == from.buffer && to.offset == from.offset && to_list == from_list) return;
   // If each side is contiguous along a different axis, blocks are transposed in registers. Axes of less than half a
   // vector are not worth it.
   const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };

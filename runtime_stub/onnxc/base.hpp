@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <type_traits>
 
 #include "isa.hpp"
 #include "model.h"
@@ -89,24 +90,27 @@ namespace onnxc::inline ONNXC_ISA {
 
 constexpr int kMaxRank = 10;
 
+/// A number of elements, or a position among them, in loops: as wide as pointers on small cores, where no more fit into memory.
+using Index = std::conditional_t<ONNXC_MICRO, std::ptrdiff_t, int64_t>;
+
 /// Extents of a tensor, outermost first. rank 0 is a scalar.
 struct Shape {
   int rank = 0;
-  int64_t dims[kMaxRank] = {};
+  Index dims[kMaxRank] = {};
 
   constexpr Shape() = default;
   constexpr Shape(std::initializer_list<int64_t> extents) {
-    for (int64_t d : extents) dims[rank++] = d;
+    for (int64_t d : extents) dims[rank++] = static_cast<Index>(d);
   }
-  constexpr int64_t operator[](int axis) const { return dims[axis]; }
-  constexpr int64_t& operator[](int axis) { return dims[axis]; }
+  constexpr Index operator[](int axis) const { return dims[axis]; }
+  constexpr Index& operator[](int axis) { return dims[axis]; }
   /// Number of elements in axes [first, last).
-  constexpr int64_t count(int first, int last) const {
-    int64_t n = 1;
+  constexpr Index count(int first, int last) const {
+    Index n = 1;
     for (int axis = first; axis < last; ++axis) n *= dims[axis];
     return n;
   }
-  constexpr int64_t count() const { return count(0, rank); }
+  constexpr Index count() const { return count(0, rank); }
 };
 
 /// A contiguous row-major tensor somewhere in memory; owns nothing.
@@ -114,37 +118,51 @@ template <class T>
 struct Tensor {
   T* data = nullptr;
   Shape shape;
-  constexpr int64_t count() const { return shape.count(); }
+  constexpr Index count() const { return shape.count(); }
 };
 
 /// A list of integers among a kernel's parameters: axes, pads, strides, ... The storage is the parameter itself.
 struct Ints {
   int size = 0;
-  int64_t values[2 * kMaxRank] = {};
+  Index values[2 * kMaxRank] = {};
   constexpr Ints() = default;
   constexpr Ints(std::initializer_list<int64_t> list) {
-    for (int64_t v : list) values[size++] = v;
+    for (int64_t v : list) values[size++] = static_cast<Index>(v);
   }
-  constexpr int64_t operator[](int i) const { return values[i]; }
-  constexpr int64_t& operator[](int i) { return values[i]; }
-  constexpr const int64_t* begin() const { return values; }
-  constexpr const int64_t* end() const { return values + size; }
+  constexpr Index operator[](int i) const { return values[i]; }
+  constexpr Index& operator[](int i) { return values[i]; }
+  constexpr const Index* begin() const { return values; }
+  constexpr const Index* end() const { return values + size; }
 };
 
 /// A thread's share of a step: the static partition. `Share{}` is the whole.
+#if ONNXC_MICRO && !defined(__unix__) && !defined(__APPLE__)
+struct Share {  // without an operating system there is one thread, and nothing to pass
+  static constexpr int index = 0, count = 1;
+  struct Range {
+    Index begin, end;
+    constexpr Range(int64_t first, int64_t last) : begin(static_cast<Index>(first)), end(static_cast<Index>(last)) {}
+  };
+  constexpr Share() = default;
+  constexpr Share(int, int) {}
+  constexpr Range slice(Index n, Index = 1) const { return {0, n}; }
+};
+#else
 struct Share {
   int index = 0, count = 1;
   struct Range {
-    int64_t begin, end;
+    Index begin, end;
+    constexpr Range(int64_t first, int64_t last) : begin(static_cast<Index>(first)), end(static_cast<Index>(last)) {}
   };
   /// What this share has of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on
   /// time.
-  constexpr Range slice(int64_t n, int64_t grain = 1) const {
-    const int64_t grains = (n + grain - 1) / grain;
-    const int64_t first = grains * index / count * grain, last = grains * (index + 1) / count * grain;
+  constexpr Range slice(Index n, Index grain = 1) const {
+    const Index grains = (n + grain - 1) / grain;
+    const Index first = grains * index / count * grain, last = grains * (index + 1) / count * grain;
     return {first < n ? first : n, last < n ? last : n};
   }
 };
+#endif
 
 /// The caller's threads, or none. Gives each its Share of a step and waits for all.
 struct Threads {

@@ -242,8 +242,9 @@ struct DspColumns {
     do {
       const uint8_t* const end = x + (n < kSteps ? n : kSteps);
       a.begin();
-      for (const uint8_t* const whole = x + (end - x) / 16 * 16; x != whole; x += 16) {
-        ONNXC_UNROLL for (int i = 0; i < 4; ++i) dsp::add_bytes(a, dsp::load_word(x + 4 * i), w);
+      constexpr int kWords = ONNXC_LEAST_CODE ? 2 : 4;
+      for (const uint8_t* const whole = x + (end - x) / (4 * kWords) * (4 * kWords); x != whole; x += 4 * kWords) {
+        ONNXC_UNROLL for (int i = 0; i < kWords; ++i) dsp::add_bytes(a, dsp::load_word(x + 4 * i), w);
       }
       while (x != end) {
         uint32_t last = 0;
@@ -265,8 +266,8 @@ struct DspColumns {
     for (; channels >= 4; channels -= 4, x += 4, start += 4, sums += 4) {
       int32_t s[4] = {start[0], start[1], start[2], start[3]};
       const std::ptrdiff_t *tap = offset, *const end = offset + (count & ~1);
-      for (; end - tap >= 4;) dsp::add_taps(s, x, tap, w), dsp::add_taps(s, x, tap, w);
-      if (tap != end) dsp::add_taps(s, x, tap, w);
+      for (; !ONNXC_LEAST_CODE && end - tap >= 4;) dsp::add_taps(s, x, tap, w), dsp::add_taps(s, x, tap, w);
+      while (tap != end) dsp::add_taps(s, x, tap, w);
       if (count % 2 != 0) {
         const uint32_t last = dsp::load_word(x + *tap), even = dsp::uxtb16(last), odd = dsp::uxtb16_odd(last);
         s[0] = dsp::smlabb(even, w[0], s[0]);

@@ -116,9 +116,10 @@ ONNXC_INLINE void stem_copy(const float* image, int64_t oy, int64_t left, int64_
   }
 }
 
-/// Computes output row oy of `image` to pixels `row` and on of y.
+/// Computes output row oy of `image` to pixels `row` and on of y. copies: `room` floats, at least those of a tile, and a vector.
 template <int MR, int NV, int SX, bool kPairs = false, class Epi>
-ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, float* copies, int64_t room,
+                            const ConvParams& p, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
   const int64_t panels = (p.cout + NR - 1) / NR;
   // The rows of x that the next output row adds come in pieces too short for the hardware prefetcher. Each tile
@@ -137,11 +138,10 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
   const auto span = [&](int64_t ox) { return contract::inputs_under(p.ow - ox > kHalf ? MR : kHalf, p.stride_x, p.kw, p.dilation_x); };
   const auto inside = [&](int64_t ox) { return left(ox) >= 0 && left(ox) + span(ox) <= p.w; };
   // Tiles at the sides read copies, which are made once for all panels, for as many tiles at a time as there is room.
-  alignas(64) float copies[contract::kStemFloats + 16];
   const int64_t pitch = contract::stem_pitch(span(0)), floats = contract::stem_floats(p.cin, p.kh, span(0));
   for (int64_t from = 0, to = 0; from < p.ow; from = to) {
     int64_t sides = 0;
-    for (; to < p.ow && (sides + 1) * floats <= contract::kStemFloats; to += MR) {
+    for (; to < p.ow && (sides + 1) * floats <= room; to += MR) {
       if (!inside(to)) stem_copy(image, oy, left(to), span(to), p, copies + sides++ * floats, pitch);
     }
     for (int64_t panel = 0; panel < panels; ++panel) {
@@ -159,12 +159,33 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
 
 }  // namespace detail
 
+namespace detail {
+
+/// The same with the copies on the stack.
+template <int MR, int NV, int SX, bool kPairs = false, class Epi>
+ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
+  alignas(64) float copies[contract::kStemFloats + 16];
+  stem_line<MR, NV, SX, kPairs>(image, w, y, row, oy, copies, contract::kStemFloats, p, epi);
+}
+
+}  // namespace detail
+
 /// See the head of the file. SX: stride_x where dilation_x is 1; or 0, which does not go with pairs.
 template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
 void conv_stem(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.n * p.oh);
   for (int64_t line = first; line < last; ++line)
     detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
+}
+
+/// The same with the copies in memory of the caller, for machines with small stacks. copies: contract::stem_scratch floats of this share.
+template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
+void conv_stem(Share share, const float* x, const float* w, float* y, float* copies, ConvParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.n * p.oh);
+  const int64_t room =
+      contract::stem_room(p.cin, p.kh, contract::inputs_under(p.ow > (MR + 1) / 2 ? MR : (MR + 1) / 2, p.stride_x, p.kw, p.dilation_x));
+  for (int64_t line = first; line < last; ++line)
+    detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, copies, room, p, epi);
 }
 
 }  // namespace onnxc

@@ -61,40 +61,97 @@ ONNXC_NOCLONE inline void copy_window(const FloatWindow& s, float* to, const flo
   }
 }
 
+/// The windows of MR outputs at a time, in the channels of one group: all that does not depend on the epilogue, so that a unit has it once.
+template <int MR>
+class WindowRows {
+ public:
+  const float* rows[MR];  ///< of the outputs that load() has moved to; surplus ones repeat the last
+
+  ONNXC_INLINE WindowRows(const float* x, float* windows, const ConvParams& p, int group, Index first, Index last)
+      : p_(p),
+        window_(p),
+        k_(window_.kh * window_.kw * window_.channels),
+        image_(x + group * window_.channels),
+        windows_(windows),
+        point_(first, p.oh, p.ow),
+        left_(last - first) {}
+
+  /// Floats of a window.
+  int size() const { return k_; }
+
+  /// Moves to the next outputs.
+  ONNXC_NOCLONE void load() {
+    for (int i = 0; i < MR; ++i) {
+      if (left_ <= 0) {
+        rows[i] = rows[i - 1];
+        continue;
+      }
+      --left_;
+      const int top = static_cast<int>(point_.y * p_.stride_y - p_.pad_top), left = static_cast<int>(point_.x * p_.stride_x - p_.pad_left);
+      const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(window_.w) * window_.pixel;
+      const float* const image = image_ + static_cast<std::ptrdiff_t>(point_.n) * window_.h * pitch;
+      if (window_.is_run(top, left)) {
+        rows[i] = image + top * pitch + left * window_.pixel;
+      } else {
+        rows[i] = windows_ + i * k_;
+        copy_window(window_, windows_ + i * k_, image, top, left);
+      }
+      point_.advance();
+    }
+  }
+
+ private:
+  const ConvParams& p_;
+  FloatWindow window_;
+  int k_;
+  const float* image_;
+  float* windows_;
+  GridPoint point_;
+  Index left_;  ///< outputs beyond those
+};
+
+/// tiles[t] = bias + the products of k steps of rows [t * MR, (t + 1) * MR) and a panel of narrow weights, which are widened some steps at a time.
+template <int MR, int NV, class Row>
+ONNXC_NOCLONE void multiply_widened(Tile<MR, NV>* tiles, int count, const float* bias, const float* const* rows, int k, Row panel) {
+  constexpr int NR = Tile<MR, NV>::NR, kSteps = 16;
+  float widened[kSteps * NR];
+  for (int t = 0; t < count; ++t) tiles[t].start(bias);
+  for (int step = 0; step < k; step += kSteps, panel += kSteps * NR) {
+    const int steps = k - step < kSteps ? k - step : kSteps;
+    for (int i = 0; i < steps * NR; i += NR) {
+      for (int j = 0; j < NR; j += Vec::width) load(panel + i, j).store(widened + i + j);
+    }
+    for (int t = 0; t < count; ++t) {
+      const float* at[MR];
+      for (int i = 0; i < MR; ++i) at[i] = rows[t * MR + i] + step;
+      const float* const weights = widened;
+      tiles[t].add(at, steps, weights, Prefetcher(weights));
+    }
+  }
+}
+
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
 void conv_windows(Share share, const float* x, const T* w, float* y, float* windows, Passed<ConvParams> p, Epi epi = {}) {
-  constexpr int NR = Tile<MR, NV>::NR;
-  const detail::FloatWindow window(p);
-  const int cout = static_cast<int>(p.cout / p.group), k = window.kh * window.kw * window.channels, panels = (cout + NR - 1) / NR;
-  const auto [first, last] = share.slice(p.n * p.oh * p.ow, MR);
+  constexpr int NR = Tile<MR, NV>::NR, kTiles = static_cast<int>(contract::tiles_at_once(Vec::width, std::is_same_v<T, float>)),
+                kRows = MR * kTiles;
+  const int cout = static_cast<int>(p.cout / p.group), panels = (cout + NR - 1) / NR;
+  const auto [first, last] = share.slice(p.n * p.oh * p.ow, kRows);
   for (int g = 0; g < static_cast<int>(p.group); ++g) {
-    GridPoint point(first, p.oh, p.ow);
-    for (int64_t pixel = first; pixel < last; pixel += MR) {
-      const float* rows[MR];
-      for (int i = 0; i < MR; ++i) {
-        if (pixel + i >= last) {
-          rows[i] = rows[i - 1];
-          continue;
-        }
-        const int top = static_cast<int>(point.y * p.stride_y - p.pad_top), left = static_cast<int>(point.x * p.stride_x - p.pad_left);
-        const float* const image = x + point.n * p.h * p.w * p.x_pixel + g * window.channels;
-        if (window.is_run(top, left)) {
-          rows[i] = image + (static_cast<std::ptrdiff_t>(top) * window.w + left) * window.pixel;
-        } else {
-          rows[i] = windows + i * k;
-          detail::copy_window(window, windows + i * k, image, top, left);
-        }
-        point.advance();
-      }
-      for (int panel = 0; panel < panels; ++panel) {
-        const int number = g * panels + panel, channel = panel * NR;
-        const auto wp = panel_of(w, p.scales, number, k, NR);
-        Tile<MR, NV> tile;
-        tile.multiply(p.bias != nullptr ? p.bias + number * NR : kZeros, rows, k, wp, Prefetcher(address_of(wp)));
-        tile.finish(y, p.y_pixel, g * cout + channel, last - pixel, cout - channel, Consecutive{pixel}, epi);
+    detail::WindowRows<kRows> window(x, windows, p, g, first, last);
+    for (Index pixel = first; pixel < last; pixel += kRows) {
+      window.load();
+      int number = g * panels;
+      for (int channel = 0; channel < cout; channel += NR, ++number) {
+        const auto wp = panel_of(w, p.scales, number, window.size(), NR);
+        const float* const bias = p.bias != nullptr ? p.bias + number * NR : kZeros;
+        Tile<MR, NV> tiles[kTiles];
+        if constexpr (kTiles > 1) detail::multiply_widened(tiles, kTiles, bias, window.rows, window.size(), wp);
+        else tiles[0].multiply(bias, window.rows, window.size(), wp, Prefetcher(address_of(wp)));
+        for (int t = 0; t < kTiles && pixel + t * MR < last; ++t)
+          tiles[t].finish(y, p.y_pixel, g * cout + channel, last - pixel - t * MR, cout - channel, Consecutive{pixel + t * MR}, epi);
       }
     }
   }

@@ -109,7 +109,7 @@ void depthwise_taps(Share share, const float* x, const float* w, float* y, Passe
   const int channels = static_cast<int>(p.cout);
   GridPoint point(first, p.oh, p.ow);
   detail::PixelTaps taps(x, w, p);
-  for (int64_t pixel = first; pixel < last; ++pixel, point.advance()) {
+  for (Index pixel = first; pixel < last; ++pixel, point.advance()) {
     taps.move(static_cast<int>(point.n), static_cast<int>(point.y), static_cast<int>(point.x));
     float* const to = y + pixel * p.y_pixel;
     for (int channel = 0; channel < channels; channel += 8) {

@@ -14,7 +14,10 @@
 // An epilogue sees the output as a matrix [rows, cols]: for GEMM its rows and columns; for a channels-last image pixels by channels.
 // Operands beside the accumulator are addressed by (row, col):
 #pragma once
+#include <type_traits>
+
 #include "base.hpp"
+#include "passed.hpp"
 
 // Before a template of both sides of a GPU whose expression, or other part, may be the host's alone: nvcc then does not ask.
 #if defined(__CUDACC__)
@@ -37,48 +40,60 @@ struct Scalar {
 template <class T>
 struct Rows {
   const T* data;
-  int64_t stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
+  Extent stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[col]: bias, a value for each channel.
 template <class T>
 struct PerCol {
   const T* data;
-  ONNXC_BOTH const T* at(int64_t, int64_t col) const { return data + col; }
+  ONNXC_BOTH const T* at(Index, Index col) const { return data + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row / period * stride]: a value for each row (period 1, stride 1).
 template <class T>
 struct PerRow {
   const T* data;
-  int64_t period = 1, stride = 1;
-  ONNXC_BOTH const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
+  Extent period = 1, stride = 1;
+  ONNXC_BOTH const T* at(Index row, Index) const { return data + row / period * stride; }
   static constexpr bool varies_by_col = false;
 };
 /// operand(row, col) = data[row / period * stride + col]: a value for each image and channel (squeeze-and-excite).
 template <class T>
 struct PerGroup {
   const T* data;
-  int64_t period, stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
+  Extent period, stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row / period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// operand(row, col) = data[row % period * stride + col]: a matrix repeated down the rows (a bias of [S, N] under [B, S, N]).
 template <class T>
 struct Repeat {
   const T* data;
-  int64_t period, stride;
-  ONNXC_BOTH const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
+  Extent period, stride;
+  ONNXC_BOTH const T* at(Index row, Index col) const { return data + row % period * stride + col; }
   static constexpr bool varies_by_col = true;
 };
 /// One value for all.
 template <class T>
 struct Single {
   const T* data;
-  ONNXC_BOTH const T* at(int64_t, int64_t) const { return data; }
+  ONNXC_BOTH const T* at(Index, Index) const { return data; }
   static constexpr bool varies_by_col = false;
 };
+
+/// A constant of the expression that differs between calls.
+struct Number {
+  float value;
+};
+
+/// What an operand is to an expression. `lanes` makes a number what it would be if the expression had it.
+ONNXC_EITHER template <class L, class Load, class Operand>
+ONNXC_BOTH auto read_operand(L lanes, const Load& load, const Operand& operand) {
+  if constexpr (std::is_same_v<Operand, Number>) return lanes(operand.value);
+  else return load(operand);
+}
 
 /// Expr over (accumulator, operands...). The kernel passes `load(operand, row, col)`, because it knows the width and the tail.
 template <class Expr, class... Operands>
@@ -98,7 +113,7 @@ struct Epilogue<Expr, A> {
   A a;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, load(a));
+    return Expr::apply(lanes, acc, read_operand(lanes, load, a));
   }
 };
 template <class Expr, class A, class B>
@@ -108,7 +123,7 @@ struct Epilogue<Expr, A, B> {
   B b;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, load(a), load(b));
+    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b));
   }
 };
 template <class Expr, class A, class B, class C>
@@ -119,7 +134,7 @@ struct Epilogue<Expr, A, B, C> {
   C c;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, load(a), load(b), load(c));
+    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b), read_operand(lanes, load, c));
   }
 };
 template <class Expr, class A, class B, class C, class D>
@@ -131,7 +146,8 @@ struct Epilogue<Expr, A, B, C, D> {
   D d;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
+    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b), read_operand(lanes, load, c),
+                       read_operand(lanes, load, d));
   }
 };
 

@@ -32,7 +32,7 @@ ONNXC_INLINE Whole<T> repeat_operand(T value) {
 
 /// What an epilogue makes of sums at (row, col), or of their first n lanes.
 template <class Epi, class... N>
-ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, int64_t row, int64_t col, N... n) {
+ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, Index row, Index col, N... n) {
 #if defined(ONNXC_SOFT_FLOATS)
   const ProductSums first{{sums}};
 #else
@@ -45,7 +45,7 @@ ONNXC_INLINE auto finished(const Epi& epi, IntVec sums, int64_t row, int64_t col
 }
 /// The same, stored in the type that it has.
 template <class Epi, class Y, class... N>
-ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t col, Y* c, N... n) {
+ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, Index row, Index col, Y* c, N... n) {
   const auto result = finished(epi, sums, row, col, n...);
   if constexpr (std::is_same_v<Y, float>) static_cast<Vec>(result).store(c, n...);
   else store(result, c, n...);
@@ -53,10 +53,10 @@ ONNXC_INLINE void finish_sums(const Epi& epi, IntVec sums, int64_t row, int64_t 
 
 /// The same of n sums in memory, those of neighbours in a row.
 template <class Epi, class Y>
-ONNXC_INLINE void finish_row(const Epi& epi, const int32_t* sums, int32_t n, int64_t row, int64_t col, Y* c) {
+ONNXC_INLINE void finish_row(const Epi& epi, const int32_t* sums, int32_t n, Index row, Index col, Y* c) {
   int32_t i = 0;
   for (; i + Vec::width <= n; i += Vec::width) finish_sums(epi, load_whole(sums + i).lanes, row, col + i, c + i);
-  if (Vec::width > 1 && i < n) finish_sums(epi, load_whole(sums + i, int64_t{n - i}).lanes, row, col + i, c + i, int64_t{n - i});
+  if (Vec::width > 1 && i < n) finish_sums(epi, load_whole(sums + i, Index{n - i}).lanes, row, col + i, c + i, Index{n - i});
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::detail

@@ -17,17 +17,17 @@ template <int NV, class T, class Epi = Epilogue<Keep>>
 void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width, kChains = NV >= 8 || kReproducible ? 1 : NV >= 4 ? 2 : 4;
   constexpr int64_t kCached = 16 << 20;  // bytes that a cache may hold
-  const bool streams = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kCached;
+  const bool streams = !ONNXC_MICRO && p.k * p.n * static_cast<int64_t>(sizeof(T)) > kCached;
   const auto [first, last] = share.slice((p.n + NR - 1) / NR);
-  for (int64_t panel = first; panel < last; ++panel) {
+  for (Index panel = first; panel < last; ++panel) {
     auto w = panel_of(b, p.scales, panel, p.k, NR);
-    const int64_t col = panel * NR;
+    const Index col = panel * NR;
     Vec acc[kChains][NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       acc[0][j] = p.bias != nullptr ? Vec::load(p.bias + col + j * Vec::width) : Vec::all(0.0f);
       ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[u][j] = Vec::all(0.0f);
     }
-    int64_t step = 0;
+    Index step = 0;
     if constexpr (detail::kFloatTiles && NV == 8 && std::is_same_v<T, float>) {
       if (p.k > 0) detail::multiply_1x8(reinterpret_cast<float(&)[8]>(acc), x, w, static_cast<int>(p.k));
       step = p.k;
@@ -44,7 +44,7 @@ void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> 
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, load(w + u * NR, j * Vec::width), acc[u][j]);
       }
     }
-    for (int64_t left = p.k % kChains; left > 0; --left, ++step, w += NR) {  // counted: GCC 12 warns of `step < p.k` when k is known
+    for (Index left = p.k % kChains; left > 0; --left, ++step, w += NR) {  // counted: GCC 12 warns of `step < p.k` when k is known
       const auto v = factor(x[step]);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, load(w, j * Vec::width), acc[0][j]);
     }
@@ -53,7 +53,7 @@ void gemv(Share share, const float* x, const T* b, float* y, Passed<GemmParams> 
       ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[0][j] = acc[0][j] + acc[u][j];
       tile.acc[0][j] = acc[0][j];
     }
-    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) ONNXC_SMALL_LAMBDA { return int64_t{0}; }, epi);
+    tile.finish(y, 0, col, 1, p.n - col, [](Index) ONNXC_SMALL_LAMBDA { return Index{0}; }, epi);
   }
 }
 

@@ -12,6 +12,20 @@ namespace onnxc::inline ONNXC_ISA {
 template <class P>
 using Passed = std::conditional_t<ONNXC_MICRO, const P&, P>;
 
+/// An argument that is the constant Of::value of the type that the kernel takes. Units for small cores pass parameters so: as constants they
+/// take neither code nor stack.
+template <class Of>
+struct Constants {
+  template <class T>
+  constexpr operator const T&() const noexcept {  // NOLINT: it stands for one
+    return Of::template value<T>;
+  }
+  template <class T>
+  constexpr operator T() && noexcept {  // NOLINT: where the kernel has a copy of its own
+    return Of::template value<T>;
+  }
+};
+
 /// An extent, a pitch or a count of elements. On small cores, which compute with 32 bits, it is one of 32: no memory there has 2^31 elements.
 #if ONNXC_MICRO
 class Extent {

@@ -32,12 +32,12 @@ struct Larger {
   ONNXC_INLINE Vec operator()(Vec a, Vec b) const { return fn::max(a, b); }
 };
 inline constexpr float kMaxStart = -std::numeric_limits<float>::infinity();
-constexpr float unscaled(int64_t, int64_t, int64_t) { return 1.0f; }
+constexpr float unscaled(Index, Index, Index) { return 1.0f; }
 
 /// combine() of kh rows from tap `first` on, with kw neighbours each, `step` floats apart; the row of a tap is read
 /// from line(tap) + at on.
 template <int kh, int kw, class Line, class Combine>
-ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step, Combine combine) {
+ONNXC_INLINE Vec combine_all(Line line, Index first, Index at, Index step, Combine combine) {
   Vec acc;
   ONNXC_UNROLL for (int ky = 0; ky < kh; ++ky) {
     const float* const row = line(first + ky) + at;
@@ -49,20 +49,20 @@ ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step,
 /// combine() of the pixel vectors of a window, for one pixel of the output, which is `row` of y. line(ky): where the
 /// row under that tap begins, whose pixels lie x_pixel apart. It is called for rows of the image only.
 template <class Line, class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, int64_t x_pixel, float* y, const PoolParams& p, float start,
+ONNXC_INLINE void pool_pixel(Index top, Index left, Index row, Line line, Index x_pixel, float* y, const PoolParams& p, float start,
                              Combine combine, Scale scale, const Epi& epi) {
   const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
   const float factor = scale(top, left, wy.count() * wx.count());
-  const bool near = p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
+  const bool near = !ONNXC_LEAST_CODE && p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
              is_two = near && wy.count() == 2 && wx.count() == 2;
-  for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
-    const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
-    const int64_t at = (left + wx.first * p.dilation_x) * x_pixel + channel;
+  for (Index channel = 0; channel < p.c; channel += Vec::width) {
+    const Index lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
+    const Index at = (left + wx.first * p.dilation_x) * x_pixel + channel;
     Vec acc = Vec::all(start);
     if (is_three && lanes == Vec::width) acc = combine_all<3, 3>(line, wy.first, at, x_pixel, combine);
     else if (is_two && lanes == Vec::width) acc = combine_all<2, 2>(line, wy.first, at, x_pixel, combine);
     else
-      for (int64_t ky = wy.first; ky < wy.last; ++ky) {
+      for (Index ky = wy.first; ky < wy.last; ++ky) {
         const float* pixel = line(ky) + at;
         const auto step = static_cast<std::ptrdiff_t>(p.dilation_x * x_pixel);
         for (auto taps = static_cast<std::ptrdiff_t>(wx.count()); taps > 0; --taps, pixel += step)
@@ -77,14 +77,14 @@ ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, 
 /// Computes one row of the output, whose first pixel is `row` of y, with windows of at most contract::kMostPoolRows
 /// rows. address(iy): where a row of the image begins.
 template <class Address, class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start,
-                           Combine combine, Scale scale, const Epi& epi) {
-  const int64_t top = oy * p.stride_y - p.pad_top;
+ONNXC_INLINE void pool_row(Index oy, Index row, Address address, Index x_pixel, float* y, const PoolParams& p, float start, Combine combine,
+                           Scale scale, const Epi& epi) {
+  const Index top = oy * p.stride_y - p.pad_top;
   const float* lines[contract::kMostPoolRows];
   const Window inside(top, p.kh, p.dilation_y, 0, p.h);
-  for (int64_t ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
-  const auto line = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return lines[ky]; };
-  for (int64_t ox = 0; ox < p.ow; ++ox)
+  for (Index ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
+  const auto line = [&](Index ky) ONNXC_SMALL_LAMBDA { return lines[ky]; };
+  for (Index ox = 0; ox < p.ow; ++ox)
     pool_pixel(top, ox * p.stride_x - p.pad_left, row + ox, line, x_pixel, y, p, start, combine, scale, epi);
 }
 
@@ -93,10 +93,10 @@ ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& 
                        const Epi& epi) {
   const auto [begin, end] = share.slice(p.n * p.oh * p.ow);
   GridPoint point(begin, p.oh, p.ow);
-  for (int64_t row = begin; row < end; ++row, point.advance()) {
+  for (Index row = begin; row < end; ++row, point.advance()) {
     const float* const image = x + point.n * p.h * p.w * p.x_pixel;
-    const int64_t top = point.y * p.stride_y - p.pad_top;
-    const auto line = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
+    const Index top = point.y * p.stride_y - p.pad_top;
+    const auto line = [&](Index ky) ONNXC_SMALL_LAMBDA { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
     pool_pixel(top, point.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
   }
 }
@@ -112,7 +112,7 @@ template <class Epi = Epilogue<Keep>>
 void average_pool(Share share, const float* x, float* y, Passed<PoolParams> p, Epi epi = {}) {
   detail::pool(
       share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return a + b; },
-      [&p](int64_t top, int64_t left, int64_t pixels) ONNXC_SMALL_LAMBDA {
+      [&p](Index top, Index left, Index pixels) ONNXC_SMALL_LAMBDA {
         if (p.count_include_pad)
           pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
                    Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();

@@ -71,7 +71,7 @@ struct ReduceParams {
   Extent y_outer = 0;
 };
 
-constexpr int64_t kSumBlock = 512;
+constexpr Index kSumBlock = 512;
 
 namespace detail {
 
@@ -103,34 +103,37 @@ struct Total {
 
 /// Combines lanes [0, n) of v one by one.
 template <class Op>
-ONNXC_INLINE void combine_lanes(Total<Op>& total, Vec v, int64_t n) {
+ONNXC_INLINE void combine_lanes(Total<Op>& total, Vec v, Index n) {
   float lanes[Vec::width];
   v.store(lanes);
-  for (int64_t i = 0; i < n; ++i) total.take(lanes[i]);
+  for (Index i = 0; i < n; ++i) total.take(lanes[i]);
 }
 
-/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r). kReproducible: one by one.
+/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r). kReproducible: one by one. On small
+/// cores the code of a value, which may be that of exp, is worth more than chains.
 template <class Op, class Value>
-ONNXC_INLINE float reduce_row(int64_t r, Value value) {
-  constexpr int kChains = 4;
-  constexpr int64_t kBlock = int64_t{32} * kChains * Vec::width;
+ONNXC_INLINE float reduce_row(Index r, Value value) {
+  constexpr int kChains = ONNXC_MICRO ? 1 : 4;
+  constexpr Index kBlock = Index{32} * kChains * Vec::width;
   Total<Op> total;
-  int64_t i = 0;
+  Index i = 0;
   if constexpr (kReproducible) {
     for (; i + Vec::width <= r; i += Vec::width) combine_lanes(total, value(i), Vec::width);
   }
   while (i + Vec::width <= r) {
-    const int64_t end = r - i < kBlock ? r : i + kBlock;
+    const Index end = r - i < kBlock ? r : i + kBlock;
     Vec acc[kChains];
     ONNXC_UNROLL for (int u = 0; u < kChains; ++u) acc[u] = Vec::all(Op::start);
     for (; i + kChains * Vec::width <= end; i += kChains * Vec::width) {
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) acc[u] = Op::combine(acc[u], value(i + u * Vec::width));
     }
-    for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
-    acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
+    if constexpr (kChains == 4) {
+      for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
+      acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
+    }
     total.take(across(acc[0], [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return Op::combine(a, b); }));
   }
-  if (i < r) combine_lanes(total, value(i, r - i), r - i);
+  if (Vec::width > 1 && i < r) combine_lanes(total, value(i, r - i), r - i);
   return total;
 }
 
@@ -140,12 +143,12 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
 void reduce_last(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.outer);
-  for (int64_t o = first; o < last; ++o) {
+  for (Index o = first; o < last; ++o) {
     const float* const row = x + o * p.x_row;
     struct Value {
       const float* row;
-      ONNXC_INLINE Vec operator()(int64_t i) const { return Prologue::apply(Lanes{}, Vec::load(row + i)); }
-      ONNXC_INLINE Vec operator()(int64_t i, int64_t n) const { return Prologue::apply(Lanes{}, Vec::load(row + i, n)); }
+      ONNXC_INLINE Vec operator()(Index i) const { return Prologue::apply(Lanes{}, Vec::load(row + i)); }
+      ONNXC_INLINE Vec operator()(Index i, Index n) const { return Prologue::apply(Lanes{}, Vec::load(row + i, n)); }
     };
     const float total = detail::reduce_row<Op>(p.r, Value{row});
     finish_vector(epi, Vec::all(total), 0, o, y + o, 1);
@@ -155,10 +158,10 @@ void reduce_last(Share share, const float* x, float* y, Passed<ReduceParams> p, 
 namespace detail {
 /// Combines r rows of `wide` vectors side by side, downwards from `column` on; load(p) is a vector at p.
 template <class Op, class Prologue, int wide, class Load>
-ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Load load, Vec (&total)[wide]) {
+ONNXC_INLINE void reduce_strip(const float* column, Index r, Index x_row, Load load, Vec (&total)[wide]) {
   ONNXC_UNROLL for (int u = 0; u < wide; ++u) total[u] = Vec::all(Op::start);
-  for (int64_t i = 0; i < r;) {
-    const int64_t end = r - i < kSumBlock ? r : i + kSumBlock;
+  for (Index i = 0; i < r;) {
+    const Index end = r - i < kSumBlock ? r : i + kSumBlock;
     Vec acc[wide];
     ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] = Vec::all(Op::start);
     for (; i < end; ++i) {
@@ -174,12 +177,12 @@ ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Lo
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
 void reduce_middle(Share share, const float* x, float* y, Passed<ReduceParams> p, Epi epi = {}) {
   constexpr int kWide = 4;
-  constexpr int64_t kStrip = kWide * Vec::width;
-  const int64_t strips = (p.inner + kStrip - 1) / kStrip;
+  constexpr Index kStrip = kWide * Vec::width;
+  const Index strips = (p.inner + kStrip - 1) / kStrip;
   const auto [first, last] = share.slice(p.outer * strips);
-  for (int64_t unit = first; unit < last; ++unit) {
-    const int64_t o = unit / strips, end = p.inner;
-    int64_t j = unit % strips * kStrip;
+  for (Index unit = first; unit < last; ++unit) {
+    const Index o = unit / strips, end = p.inner;
+    Index j = unit % strips * kStrip;
     const float* const column = x + o * p.x_outer;
     float* const out = y + o * p.y_outer;
     if (j + kStrip <= end) {
@@ -193,7 +196,7 @@ void reduce_middle(Share share, const float* x, float* y, Passed<ReduceParams> p
       detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) ONNXC_SMALL_LAMBDA { return Vec::load(q); }, total);
       finish_vector(epi, total[0], o, j, out + j);
     }
-    if (const int64_t n = end - j; n > 0) {
+    if (const Index n = end - j; n > 0) {
       detail::reduce_strip<Op, Prologue>(
           column + j, p.r, p.x_row, [n](const float* q) ONNXC_SMALL_LAMBDA { return Vec::load(q, n); }, total);
       finish_vector(epi, total[0], o, j, out + j, n);

@@ -24,17 +24,17 @@ namespace detail {
 
 /// y = v over the row; returns max v.
 template <class Pro>
-ONNXC_INLINE float softmax_values(const float* x, float* y, int64_t row, int64_t n, const Pro& prologue) {
+ONNXC_INLINE float softmax_values(const float* x, float* y, Index row, Index n, const Pro& prologue) {
   struct Value {
     const float* x;
     float* y;
-    int64_t row;
+    Index row;
     const Pro& prologue;
-    ONNXC_INLINE Vec operator()(int64_t i) const {
+    ONNXC_INLINE Vec operator()(Index i) const {
       finish_vector(prologue, Vec::load(x + i), row, i, y + i);
       return Vec::load(y + i);
     }
-    ONNXC_INLINE Vec operator()(int64_t i, int64_t lanes) const {
+    ONNXC_INLINE Vec operator()(Index i, Index lanes) const {
       finish_vector(prologue, Vec::load(x + i, lanes), row, i, y + i, lanes);
       return Vec::load(y + i, lanes);
     }
@@ -43,17 +43,17 @@ ONNXC_INLINE float softmax_values(const float* x, float* y, int64_t row, int64_t
 }
 
 /// The sum of exp(y - shift), written to `out` unless that is null.
-ONNXC_INLINE float softmax_sum(const float* y, float* out, int64_t n, float shift) {
+ONNXC_INLINE float softmax_sum(const float* y, float* out, Index n, float shift) {
   struct Value {
     const float* y;
     float* out;
     Vec shift;
-    ONNXC_INLINE Vec operator()(int64_t i) const {
+    ONNXC_INLINE Vec operator()(Index i) const {
       const Vec e = fn::exp(Vec::load(y + i) - shift);
       if (out != nullptr) e.store(out + i);
       return e;
     }
-    ONNXC_INLINE Vec operator()(int64_t i, int64_t lanes) const {
+    ONNXC_INLINE Vec operator()(Index i, Index lanes) const {
       const Vec e = fn::exp(Vec::load(y + i, lanes) - shift);
       if (out != nullptr) e.store(out + i, lanes);
       return e;
@@ -76,34 +76,34 @@ struct Minus {
 };
 
 template <class F>
-ONNXC_INLINE void update_row(float* y, int64_t n, F f) {
-  int64_t i = 0;
+ONNXC_INLINE void update_row(float* y, Index n, F f) {
+  Index i = 0;
   for (; i + Vec::width <= n; i += Vec::width) f(Vec::load(y + i)).store(y + i);
-  if (i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
+  if (Vec::width > 1 && i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
 }
 
-constexpr int64_t kShortRow = kReproducible ? 0 : Vec::width;  // it depends on the machine
+constexpr Index kShortRow = kReproducible ? 0 : Vec::width;  // it depends on the machine
 
 template <bool kLog>
-ONNXC_INLINE void softmax_short_rows(const float* x, float* y, int64_t first, int64_t last, const SoftmaxParams& p) {
-  constexpr int64_t W = Vec::width;
+ONNXC_INLINE void softmax_short_rows(const float* x, float* y, Index first, Index last, const SoftmaxParams& p) {
+  constexpr Index W = Vec::width;
   float v[Vec::width][W] = {};
-  for (int64_t row = first; row < last; row += W) {
-    const int64_t rows = last - row < W ? last - row : W;
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t i = 0; i < p.n; ++i) v[i][r] = x[(row + r) * p.x_row + i];
+  for (Index row = first; row < last; row += W) {
+    const Index rows = last - row < W ? last - row : W;
+    for (Index r = 0; r < rows; ++r) {
+      for (Index i = 0; i < p.n; ++i) v[i][r] = x[(row + r) * p.x_row + i];
     }
     Vec shift = Vec::load(v[0]), total = Vec::all(0.0f);
-    for (int64_t i = 1; i < p.n; ++i) shift = fn::max(shift, Vec::load(v[i]));
-    for (int64_t i = 0; i < p.n; ++i) {
+    for (Index i = 1; i < p.n; ++i) shift = fn::max(shift, Vec::load(v[i]));
+    for (Index i = 0; i < p.n; ++i) {
       const Vec moved = Vec::load(v[i]) - shift, power = fn::exp(moved);
       (kLog ? moved : power).store(v[i]);
       total = total + power;
     }
     const Vec last_step = kLog ? fn::log(total) : Vec::all(1.0f) / total;
-    for (int64_t i = 0; i < p.n; ++i) (kLog ? Vec::load(v[i]) - last_step : MulBy{last_step}(Vec::load(v[i]))).store(v[i]);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t i = 0; i < p.n; ++i) y[(row + r) * p.y_row + i] = v[i][r];
+    for (Index i = 0; i < p.n; ++i) (kLog ? Vec::load(v[i]) - last_step : MulBy{last_step}(Vec::load(v[i]))).store(v[i]);
+    for (Index r = 0; r < rows; ++r) {
+      for (Index i = 0; i < p.n; ++i) y[(row + r) * p.y_row + i] = v[i][r];
     }
   }
 }
@@ -119,7 +119,7 @@ void softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p, Pro
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<false>(x, y, first, last, p);
   }
-  for (int64_t row = first; row < last; ++row) {
+  for (Index row = first; row < last; ++row) {
     float* const out = y + row * p.y_row;
     const float shift = detail::softmax_values(x + row * p.x_row, out, row, p.n, prologue);
     const float total = detail::softmax_sum(out, out, p.n, shift);
@@ -134,7 +134,7 @@ void log_softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p,
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<true>(x, y, first, last, p);
   }
-  for (int64_t row = first; row < last; ++row) {
+  for (Index row = first; row < last; ++row) {
     float* const out = y + row * p.y_row;
     const float shift = detail::softmax_values(x + row * p.x_row, out, row, p.n, prologue);
     const float total = detail::softmax_sum(out, nullptr, p.n, shift);

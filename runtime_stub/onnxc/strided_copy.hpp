@@ -21,7 +21,7 @@ ONNXC_BOTH void copy_ends(void* to, const void* from, std::size_t bytes) {
 
 /// Copies short runs without a call. memcpy is one where the length is not constant.
 template <class T>
-ONNXC_BOTH void copy_run(T* to, const T* from, int64_t count) {
+ONNXC_BOTH void copy_run(T* to, const T* from, Index count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
   if (bytes > 32) std::memcpy(to, from, bytes);
   else if (bytes >= 16) copy_ends<16>(to, from, bytes);
@@ -31,21 +31,21 @@ ONNXC_BOTH void copy_run(T* to, const T* from, int64_t count) {
 }
 
 template <std::size_t bytes, class T>
-ONNXC_BOTH void copy_runs_of(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t runs) {
-  for (int64_t i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
+ONNXC_BOTH void copy_runs_of(T* to, Index to_pitch, const T* from, Index from_pitch, Index runs) {
+  for (Index i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
 /// `runs` runs of `count` elements, evenly spaced. The shortest, of which there are most, are copied by their size,
 /// which the compiler knows: a call for each would take most of the time.
 template <class T>
-ONNXC_BOTH void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t count, int64_t runs) {
+ONNXC_BOTH void copy_runs(T* to, Index to_pitch, const T* from, Index from_pitch, Index count, Index runs) {
   switch (static_cast<std::size_t>(count) * sizeof(T)) {
     case sizeof(T): return copy_runs_of<sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     case 2 * sizeof(T): return copy_runs_of<2 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     case 3 * sizeof(T): return copy_runs_of<3 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     case 4 * sizeof(T): return copy_runs_of<4 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     default:
-      for (int64_t i = 0; i < runs; ++i) copy_run(to + i * to_pitch, from + i * from_pitch, count);
+      for (Index i = 0; i < runs; ++i) copy_run(to + i * to_pitch, from + i * from_pitch, count);
   }
 }
 }  // namespace detail
@@ -57,11 +57,11 @@ template <class T>
 ONNXC_ANYWHERE void strided_copy(Share share, Passed<Shape> shape, T* to, Passed<Ints> to_strides, const T* from,
                                  Passed<Ints> from_strides) {
   const int inner = shape.rank - 1;
-  const int64_t length = shape[inner], rows = shape.count(0, inner), to_step = to_strides[inner], from_step = from_strides[inner];
+  const Index length = shape[inner], rows = shape.count(0, inner), to_step = to_strides[inner], from_step = from_strides[inner];
   if (length <= 0 || rows <= 0) return;
   if (share.count > rows && share.count > length) {
     const auto [begin, end] = share.slice(rows * length);
-    for (int64_t i = begin; i < end; ++i)
+    for (Index i = begin; i < end; ++i)
       to[strided_offset(shape, shape.rank, to_strides, i)] = from[strided_offset(shape, shape.rank, from_strides, i)];
     return;
   }
@@ -69,7 +69,7 @@ ONNXC_ANYWHERE void strided_copy(Share share, Passed<Shape> shape, T* to, Passed
   const auto [first_row, last_row] = by_rows ? share.slice(rows) : Share::Range{0, rows};
   const auto [first, last] = by_rows ? Share::Range{0, length} : share.slice(length);
   if (first >= last) return;
-  int64_t at[kMaxRank] = {}, y = 0, x = 0, rest = first_row;  // the row's indices, and where it lies
+  Index at[kMaxRank] = {}, y = 0, x = 0, rest = first_row;  // the row's indices, and where it lies
   for (int axis = inner - 1; axis >= 0; --axis) {
     at[axis] = rest % shape[axis];
     rest /= shape[axis];
@@ -77,14 +77,14 @@ ONNXC_ANYWHERE void strided_copy(Share share, Passed<Shape> shape, T* to, Passed
     x += at[axis] * from_strides[axis];
   }
   const int outer = inner - 1;  // rows along this axis are evenly spaced
-  const int64_t to_pitch = outer >= 0 ? to_strides[outer] : 0, from_pitch = outer >= 0 ? from_strides[outer] : 0;
-  for (int64_t row = first_row; row < last_row;) {
-    const int64_t until_end = outer >= 0 ? shape[outer] - at[outer] : 1, runs = last_row - row < until_end ? last_row - row : until_end;
+  const Index to_pitch = outer >= 0 ? to_strides[outer] : 0, from_pitch = outer >= 0 ? from_strides[outer] : 0;
+  for (Index row = first_row; row < last_row;) {
+    const Index until_end = outer >= 0 ? shape[outer] - at[outer] : 1, runs = last_row - row < until_end ? last_row - row : until_end;
     if (to_step == 1 && from_step == 1) {
       detail::copy_runs(to + y + first, to_pitch, from + x + first, from_pitch, last - first, runs);
     } else {
-      for (int64_t r = 0; r < runs; ++r) {
-        for (int64_t i = first; i < last; ++i) to[y + r * to_pitch + i * to_step] = from[x + r * from_pitch + i * from_step];
+      for (Index r = 0; r < runs; ++r) {
+        for (Index i = first; i < last; ++i) to[y + r * to_pitch + i * to_step] = from[x + r * from_pitch + i * from_step];
       }
     }
     row += runs;

@@ -30,7 +30,7 @@ namespace onnxc::inline ONNXC_ISA {
 /// Applies an epilogue at (row, col) to vector `acc` and stores the result: whole, or its first n lanes. Returns the
 /// result.
 template <class Epi>
-ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
+ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, Index row, Index col, float* c) {
   const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_SMALL_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col));
     else return Vec::all(*operand.at(row, col));
@@ -39,7 +39,7 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
   return result;
 }
 template <class Epi>
-ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t n) {
+ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, Index row, Index col, float* c, Index n) {
   const Vec result = epi(Lanes{}, acc, [&](const auto& operand) ONNXC_SMALL_LAMBDA {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col), n);
     else return Vec::all(*operand.at(row, col));
@@ -49,33 +49,34 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
 }
 /// The same for the first `left` lanes. `left` may be more than a vector has, or 0 or less, which stores nothing.
 template <class Epi>
-ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t left) {
+ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, Index row, Index col, float* c, Index left) {
   if (left >= Vec::width) finish_vector(epi, acc, row, col, c);
-  else if (left > 0) finish_vector(epi, acc, row, col, c, left);
+  else if (Vec::width > 1 && left > 0) finish_vector(epi, acc, row, col, c, left);
 }
 /// The same for n floats at `acc`, any n.
 template <class Epi>
-ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, int64_t row, int64_t col, float* c, int64_t n) {
+ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, Index row, Index col, float* c, Index n) {
   const auto count = static_cast<std::ptrdiff_t>(n);
   std::ptrdiff_t j = 0;
   for (; j + Vec::width <= count; j += Vec::width) finish_vector(epi, Vec::load(acc + j), row, col + j, c + j);
-  if (j < count) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
+  if (Vec::width > 1 && j < count) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
 }
 
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
-inline constexpr int64_t kZeroFloats = ONNXC_MICRO ? 64 : 1024;
+inline constexpr Index kZeroFloats = ONNXC_MICRO ? 64 : 1024;
 alignas(ONNXC_MICRO ? 16 : 64) inline constexpr float kZeros[kZeroFloats] = {};
 
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
   const float* first;
-  int64_t pitch;
+  Extent pitch;
 };
 
 /// Rows of an output that follow each other.
 struct Consecutive {
-  int64_t first;
-  ONNXC_INLINE int64_t operator()(int64_t i) const { return first + i; }
+  Index first;
+  ONNXC_INLINE explicit Consecutive(int64_t row) : first(static_cast<Index>(row)) {}
+  ONNXC_INLINE Index operator()(Index i) const { return first + i; }
 };
 
 namespace detail {
@@ -83,8 +84,8 @@ namespace detail {
 /// product.operator()<R>(rows of a, i) for each register tile; surplus rows of the last tile repeat the last row. On small cores all
 /// tiles are whole and their rows anywhere, so that the code has one loop.
 template <int MR, class Product>
-ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
-  for_each_tile<MR, !ONNXC_MICRO>(rows, order, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
+ONNXC_INLINE void for_each_tile(const float* a, Index lda, Index rows, TileOrder order, const Product& product) {
+  for_each_tile<MR, !ONNXC_MICRO>(rows, order, [&]<int R>(Index i) ONNXC_INLINE_LAMBDA {
     if constexpr (R == MR && !ONNXC_MICRO) {
       product.template operator()<R>(EvenRows{a + i * lda, lda}, i);
     } else {
@@ -127,7 +128,7 @@ struct Tile {
     }
   }
   template <class At>
-  ONNXC_INLINE void store(At at, int64_t m) const {
+  ONNXC_INLINE void store(At at, Index m) const {
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       if (i >= m) break;
       float* const row = at(i);
@@ -146,7 +147,7 @@ struct Tile {
 
   /// start(bias) and add(rows, k, b, ahead).
   template <class Row, class Fetch>
-  ONNXC_INLINE void multiply(const float* bias, const float* const* rows, int64_t k, Row b, Fetch ahead) {
+  ONNXC_INLINE void multiply(const float* bias, const float* const* rows, Index k, Row b, Fetch ahead) {
     if constexpr (kInMemory && std::is_same_v<Row, const float*>) {
       if (k > 0) return detail::multiply_4x4(sums(), bias, 0, rows, b, static_cast<int>(k));
     }
@@ -156,11 +157,11 @@ struct Tile {
 
   /// acc[i][:] += rows[i][0..k) times b. `stride`: elements from one row of b to the next, where b is not a panel.
   template <class Row, class Fetch>
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
+  ONNXC_INLINE void add(const float* const* rows, Index k, Row b, Fetch ahead, Index stride = NR) {
     if constexpr (kInMemory && std::is_same_v<Row, const float*>) {
       if (stride == NR && k > 0) return detail::multiply_4x4(sums(), *sums(), NR, rows, b, static_cast<int>(k));
     }
-    int64_t step = 0;
+    Index step = 0;
     if constexpr (kPairs) {
       for (; step < k; step += 2, b += 2 * NR) {
         if (MR > 6) rows = opaque(rows);
@@ -173,7 +174,7 @@ struct Tile {
           multiply_lanes(b, stride, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return rows[i] + step; });
         }
       }
-      for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
+      for (Index left = kByLanes ? k % Vec::width : k; left > 0;
            --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
         if (MR > 6) rows = opaque(rows);
         multiply(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return rows[i][step]; });
@@ -181,7 +182,7 @@ struct Tile {
     }
   }
   template <class Row, class Fetch>
-  ONNXC_INLINE void add(EvenRows rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
+  ONNXC_INLINE void add(EvenRows rows, Index k, Row b, Fetch ahead, Index stride = NR) {
     if constexpr (kInMemory) {
       const float* anywhere[MR];
       for (int i = 0; i < MR; ++i) anywhere[i] = rows.first + i * rows.pitch;
@@ -190,20 +191,20 @@ struct Tile {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kPairs) {
-      for (int64_t left = k; left > 0; left -= 2, b += 2 * NR) {
+      for (Index left = k; left > 0; left -= 2, b += 2 * NR) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
         multiply_pairs(b, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += 2;
       }
     } else {
       if constexpr (kByLanes) {
-        for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
+        for (Index step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
           ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
           multiply_lanes(b, stride, ahead, [&](int i) ONNXC_SMALL_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; });
           ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
         }
       }
-      int64_t left = kByLanes ? k % Vec::width : k;
+      Index left = kByLanes ? k % Vec::width : k;
       // With one vector a row, the loop's counter and branch would take as long as its multiply-adds.
       if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
         for (; left >= kSteps; left -= kSteps) {
@@ -224,12 +225,12 @@ struct Tile {
   /// Applies the epilogue to the first m rows and n columns and stores them. Row i of the tile is row `row_of(i)` of
   /// the output and begins at c + row * ldc + col. Nothing else is written.
   template <class RowOf, class Epi>
-  ONNXC_INLINE void finish(float* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
+  ONNXC_INLINE void finish(float* c, Index ldc, Index col, Index m, Index n, RowOf row_of, const Epi& epi) {
     if constexpr (kPairs && NV == 1 && std::is_same_v<RowOf, Consecutive> && std::is_empty_v<Epi>) {
       if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows make one vector of c, and no operand tells them apart
         ONNXC_UNROLL for (int i = 0; i < MR; i += 2) {
           const Vec a = acc[i][0], b = acc[i + 1 < MR ? i + 1 : i][0];
-          const int64_t row = row_of(i), floats = (m - i < MR - i ? m - i : MR - i) * NR;
+          const Index row = row_of(i), floats = (m - i < MR - i ? m - i : MR - i) * NR;
           finish_lanes(epi, evens(a, b) + odds(a, b), row, col, c + row * ldc + col, floats);
         }
         return;
@@ -241,7 +242,7 @@ struct Tile {
     if constexpr (kInMemory) {
       const int rows = m < MR ? static_cast<int>(m) : MR, columns = n < NR ? static_cast<int>(n) : NR;
       for (int i = 0; i < rows; ++i) {
-        const int64_t row = row_of(i);
+        const Index row = row_of(i);
         float* const to = c + row * ldc + col;
         if (columns == NR && !ONNXC_LEAST_CODE) {
           ONNXC_UNROLL for (int j = 0; j < NV; ++j) finish_vector(epi, acc[i][j], row, col + j, to + j);
@@ -251,29 +252,34 @@ struct Tile {
       }
       return;
     }
-    if (m >= MR && n >= NR) {
+    constexpr bool kInLoops = ONNXC_MICRO && ONNXC_LEAST_CODE;  // the epilogue's code once, for whatever there is of the tile
+    if (!kInLoops && m >= MR && n >= NR) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-        const int64_t row = row_of(i);
+        const Index row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV - kPairs; ++j)
             finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width);
         if constexpr (kPairs) finish_vector(epi, acc[i][NV - 1], row, col + NR - kLast, c + row * ldc + col + NR - kLast, kLast);
       }
       return;
     }
-    if (NV <= 2 && m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
+    if (!kInLoops && NV <= 2 &&
+        m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-        const int64_t row = row_of(i);
+        const Index row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-          const int64_t lanes = n - j * Vec::width, most = j < NV - 1 ? Vec::width : kLast;
+          const Index lanes = n - j * Vec::width, most = j < NV - 1 ? Vec::width : kLast;
           if (lanes > 0)
             finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width, lanes < most ? lanes : most);
         }
       }
       return;
     }
-    alignas(64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
+    alignas(
+        kInLoops
+            ? 16
+            : 64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]); }
-    const int64_t columns = n < NR ? n : NR;
+    const Index columns = n < NR ? n : NR;
     for (int i = 0; i < MR && i < m; ++i) finish_row(epi, memory[i], row_of(i), col, c + row_of(i) * ldc + col, columns);
   }
 
@@ -284,7 +290,7 @@ struct Tile {
 
   /// Four steps of k; the four values of row i lie at a(i).
   template <class Row, class Fetch, class Address>
-  ONNXC_INLINE void multiply_lanes(Row b, int64_t stride, const Fetch& ahead, Address a) {
+  ONNXC_INLINE void multiply_lanes(Row b, Index stride, const Fetch& ahead, Address a) {
     Vec rows[MR];
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) rows[i] = Vec::load(a(i));
     multiply_lane<0>(rows, b, ahead);

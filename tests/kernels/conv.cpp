@@ -128,6 +128,13 @@ void check_stem(ConvParams p, int64_t pad_end, int threads = 1) {
         conv_stem<MR, NV, SX, kPairs>(share, in, packed, y, q, epi);
       },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
+  const Scratch copies(threads, contract::stem_scratch(p.cin, p.kh, contract::inputs_under(MR, p.stride_x, p.kw, p.dilation_x)));
+  check<kResidual>(
+      p, threads, planar, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        conv_stem<MR, NV, SX, kPairs>(share, in, packed, y, copies.of(share.index), q, epi);
+      },
+      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
 template <int T, int R, int P, int SX, bool kResidual = true>

@@ -1,6 +1,7 @@
 // Constants that are stored in types narrower than float. Every code is read as the float that it stands for.
 // Products, convolutions, recurrences and gathered rows are bit for bit those of the floats.
 #include <onnxc/conv.hpp>
+#include <onnxc/conv_windows.hpp>
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/recurrent.hpp>
 #include <onnxc/scalar/gather.hpp>
@@ -147,6 +148,14 @@ void check_conv(ConvParams p, int threads = 1) {
     CHECK(same(narrow, wide));
     CHECK(wide.back() == kGuard);
   }
+  const Scratch few(threads, contract::window_floats(MR, k)),
+      many(threads, contract::window_floats(MR * contract::tiles_at_once(Vec::width, false), k));
+  narrow.assign(narrow.size(), kGuard);
+  for (int i = 0; i < threads; ++i) {
+    conv_windows<MR, NV>(Share{i, threads}, x.data(), w.codes.data(), narrow.data(), many.of(i), p);
+    conv_windows<MR, NV>(Share{i, threads}, x.data(), w.floats.data(), wide.data(), few.of(i), p);
+  }
+  CHECK(same(narrow, wide));
 }
 
 template <class T, int MR, int NV>

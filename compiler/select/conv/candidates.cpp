@@ -128,7 +128,7 @@ void consider_few_outputs(KernelQuery& l, const ConvCall& c) {
   });
 }
 
-/// A kernel that multiplies windows by packed panels. `more(step, params)` is called before the parameters are given.
+/// A kernel that multiplies windows by packed panels. `more(storage, step, params)` is called before the parameters are given.
 template <class More>
 void consider_panels(KernelQuery& l, const ConvCall& c, const char* row, const Tile& tile, bool has_pairs, const More& more) {
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, has_pairs, more](const Storage& storage) {
@@ -140,7 +140,7 @@ void consider_panels(KernelQuery& l, const ConvCall& c, const char* row, const T
     params.insert(params.end(), scales.begin(), scales.end());
     StepBuilder step = l.call(row);
     tile_args(step, tile, has_pairs).pointer(x).pointer(w).pointer(y);
-    more(step, params);
+    more(storage, step, params);
     step.params(std::move(params));
     finish_conv(l, step, c, y);
   });
@@ -156,22 +156,26 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   const Tile tile = choose_tile(l.target(), product);
   const int64_t channels = c.cin / c.group;
   consider_panels(l, c, c.is_deep() ? "conv_3d" : "conv", tile, true,
-                  [&l, tile, product, channels](StepBuilder&, NamedArgs& params) { add_streaming(l, tile, product, channels, params); });
+                  [&l, tile, product, channels](const Storage&, StepBuilder&, NamedArgs& params) {
+                    add_streaming(l, tile, product, channels, params);
+                  });
 }
 
 /// Windows copied to memory, for cores without a cache: no volumes.
 void consider_windows(KernelQuery& l, const ConvCall& c) {
   const int64_t k = c.cin / c.group * c.taps();
   const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = k});
-  consider_panels(l, c, "conv_windows", tile, false, [&l, c, tile, k](StepBuilder& step, NamedArgs&) {
+  consider_panels(l, c, "conv_windows", tile, false, [&l, c, tile, k](const Storage& storage, StepBuilder& step, NamedArgs&) {
+    const int64_t rows = tile.rows * contract::tiles_at_once(l.target().vector_floats, storage.element == ElementType::F32);
     if (c.taps() == 1 && c.no_pads()) step.null();  // each window is read where it lies
-    else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(tile.rows, k))));
+    else step.pointer(l.thread_workspace("windows", ElementType::F32, Dim(contract::window_floats(rows, k))));
   });
 }
 
 /// On a microcontroller: what is small and has its scratch memory in the arena.
 void lower_small_conv(KernelQuery& l, const ConvCall& c) {
-  if (is_pointwise_product(c)) consider_gemm(l, c);
+  // A window of one pixel is read where it lies, so the kernel of other convolutions, which a unit has anyway, is as fast as gemm.
+  if (is_pointwise_product(c) && (!l.small() || c.image_pixels() == 1)) consider_gemm(l, c);
   consider_depthwise_taps(l, c);
   c.is_deep() ? consider_direct(l, c) : consider_windows(l, c);
   l.build_cheapest();

@@ -84,7 +84,16 @@ void consider_stem(KernelQuery& l) {
     // The rows of the kernel are short, so known sizes shorten the set-up. With pairs the code for odd rows is long,
     // and specialising it costs more than it saves.
     else step.specialised();
-    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
+    step.pointer(x).pointer(w).pointer(y);
+    // Other systems than those that servers have may give a thread a few KiB of stack.
+    if (l.target().features.empty()) {
+      const Window& window = stem.call.window;
+      const int64_t pixel = stem.pixel(),
+                    span = contract::inputs_under(stem.tile.rows, window.strides[1] * pixel, stem.call.kw * pixel, window.dilations[1]);
+      step.pointer(
+          l.thread_workspace("rows", ElementType::F32, Dim(contract::stem_scratch(stem.joined ? 1 : stem.call.cin, stem.call.kh, span))));
+    }
+    step.params(std::move(params));
     finish_conv(l, step, stem.call, y);
   });
 }

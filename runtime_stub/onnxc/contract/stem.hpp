@@ -4,13 +4,18 @@
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// Floats that conv_stem may copy for a tile; they are on its stack.
+/// Floats that conv_stem may copy for a tile.
 inline constexpr int64_t kStemFloats = 4096;
 
 /// Floats from one copied row to the next, for rows of `columns` columns of the image.
 constexpr int64_t stem_pitch(int64_t columns) { return round_up(columns, 16); }
 /// Floats of the copied rows under a tile; kStemFloats at most.
 constexpr int64_t stem_floats(int64_t cin, int64_t kh, int64_t columns) { return cin * kh * stem_pitch(columns); }
+
+/// Floats that are copied at a time where the stack has no room for more: for the tiles at the two sides of a row.
+constexpr int64_t stem_room(int64_t cin, int64_t kh, int64_t columns) { return 2 * stem_floats(cin, kh, columns); }
+/// The memory for them: what is stored last may be a whole vector.
+constexpr int64_t stem_scratch(int64_t cin, int64_t kh, int64_t columns) { return stem_room(cin, kh, columns) + 16; }
 
 /// Whether one of the pieces of `taps` taps begins with this tap. Taps of a piece are `stride` apart, so `stride`
 /// pieces lie interlaced.

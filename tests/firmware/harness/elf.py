@@ -1,9 +1,11 @@
 """As much of ELF as it takes to weigh an object: sections and symbols, of 32 and 64 bits, of either order of bytes."""
+import re
 import struct
 from dataclasses import dataclass
 
 WRITE, ALLOC, EXECUTE = 1, 2, 4
 NOBITS, SYMBOLS, DATA_OBJECT = 8, 2, 1
+PARAMETERS = re.compile(r"GLOBAL__N_1\d+Params\d+5valueI")  # the constants of codegen/constant_args.h
 UNWINDING = (".eh_frame", ".ARM.exidx", ".ARM.extab")
 
 
@@ -63,12 +65,12 @@ class Elf:
 
 
 def weigh(path):
-    """Bytes that an object adds to a program, by kind. Weights are the constants that have a name outside of the runtime's namespace and outside of functions;
-    `rodata` is the other constants."""
+    """Bytes that an object adds to a program, by kind. Weights are the constants that have a name outside of the runtime's namespace and outside of functions,
+    and are no parameters of steps; `rodata` is the other constants."""
     elf = Elf(path)
     weights = sum(symbol.size for symbol in elf.symbols()
                   if symbol.type == DATA_OBJECT and 0 < symbol.section < len(elf.sections) and elf.sections[symbol.section].flags & (WRITE | ALLOC) == ALLOC
-                  and not symbol.name.startswith(("_ZN5onnxc", "_ZNK5onnxc", "_ZZ")))
+                  and not symbol.name.startswith(("_ZN5onnxc", "_ZNK5onnxc", "_ZZ")) and not PARAMETERS.search(symbol.name))
     sizes = {"text": 0, "rodata": -weights, "weights": weights, "data": 0, "bss": 0}
     for section in elf.sections:
         if not section.flags & ALLOC or section.name.startswith(UNWINDING):

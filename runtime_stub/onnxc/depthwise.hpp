@@ -122,7 +122,7 @@ inline constexpr int kAnyPixels = contract::kDepthwiseAnyPixels, kAnyColumns = c
 /// run time. The output row begins with pixel `row`. line_of(ky): the copied row under kernel row ky, in which column
 /// ox is the `at`-th. Neighbouring taps go by fours, so a pixel is loaded once for up to four outputs.
 template <bool Whole, class Line, class Epi>
-ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, TapRange wy, int64_t at, int64_t ox,
+ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, TapSpan wy, int64_t at, int64_t ox,
                                        int64_t count, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   constexpr int kTaps = 4;
   const int64_t step = p.stride_x * Vec::width, near = p.stride_x == 1 && p.dilation_x == 1 ? p.kw / kTaps * kTaps : 0;
@@ -191,7 +191,7 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
         (Whole ? Vec::load(source + i * p.x_pixel) : Vec::load(source + i * p.x_pixel, lanes)).store(padded + i * Vec::width);
       for (; i < span; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
     }
-    const TapRange wy(top, p.kh, p.dilation_y, 0, p.h);
+    const TapSpan wy(top, p.kh, p.dilation_y, 0, p.h);
     const auto line_of = [&](int64_t ky) ONNXC_SMALL_LAMBDA { return slot(ky * p.dilation_y); };
     for (int64_t ox = from; ox < to; ox += kAnyPixels)
       depthwise_any_pixels<Whole>(line_of, w, bias, y, line * p.ow, wy, ox - from, ox, to - ox, channel, lanes, p, epi);

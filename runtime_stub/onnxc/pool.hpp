@@ -51,7 +51,7 @@ ONNXC_INLINE Vec combine_all(Line line, Index first, Index at, Index step, Combi
 template <class Line, class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_pixel(Index top, Index left, Index row, Line line, Index x_pixel, float* y, const PoolParams& p, float start,
                              Combine combine, Scale scale, const Epi& epi) {
-  const TapRange wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
+  const TapSpan wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
   const float factor = scale(top, left, wy.count() * wx.count());
   const bool near = !ONNXC_LEAST_CODE && p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
              is_two = near && wy.count() == 2 && wx.count() == 2;
@@ -81,7 +81,7 @@ ONNXC_INLINE void pool_row(Index oy, Index row, Address address, Index x_pixel, 
                            Scale scale, const Epi& epi) {
   const Index top = oy * p.stride_y - p.pad_top;
   const float* lines[contract::kMostPoolRows];
-  const TapRange inside(top, p.kh, p.dilation_y, 0, p.h);
+  const TapSpan inside(top, p.kh, p.dilation_y, 0, p.h);
   for (Index ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
   const auto line = [&](Index ky) ONNXC_SMALL_LAMBDA { return lines[ky]; };
   for (Index ox = 0; ox < p.ow; ++ox)
@@ -114,8 +114,8 @@ void average_pool(Share share, const float* x, float* y, Passed<PoolParams> p, E
       share, x, y, p, 0.0f, [](Vec a, Vec b) ONNXC_SMALL_LAMBDA { return a + b; },
       [&p](Index top, Index left, Index pixels) ONNXC_SMALL_LAMBDA {
         if (p.count_include_pad)
-          pixels = TapRange(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                   TapRange(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+          pixels = TapSpan(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                   TapSpan(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
         return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
       },
       epi);

@@ -19,7 +19,7 @@ ONNXC_INLINE void pool_3d(Share share, const float* x, float* y, const PoolParam
   for (int64_t row = begin; row < end; ++row, point.advance()) {
     const int64_t front = point.n % p.od * p.stride_z - p.pad_front, top = point.y * p.stride_y - p.pad_top,
                   left = point.x * p.stride_x - p.pad_left;
-    const TapRange wz(front, p.kd, p.dilation_z, 0, p.d), wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
+    const TapSpan wz(front, p.kd, p.dilation_z, 0, p.d), wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
     const float factor = scale(front, top, left, wz.count() * wy.count() * wx.count());
     const float* const volume = x + point.n / p.od * p.d * p.h * p.w * p.x_pixel;
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
@@ -52,9 +52,9 @@ void average_pool_3d(Share share, const float* x, float* y, Passed<PoolParams> p
       share, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
       [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {
         if (p.count_include_pad)
-          pixels = TapRange(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
-                   TapRange(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                   TapRange(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+          pixels = TapSpan(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
+                   TapSpan(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                   TapSpan(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
         return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
       },
       epi);

@@ -37,7 +37,7 @@ struct ByteLanes<T, 1> {
 };
 
 /// Taps within [0, extent). A window that lies inside takes no division.
-ONNXC_INLINE TapRange taps_inside(Index origin, Index taps, Index dilation, Index extent) {
+ONNXC_INLINE TapSpan taps_inside(Index origin, Index taps, Index dilation, Index extent) {
   if (origin >= 0 && origin + (taps - 1) * dilation < extent) return {0, taps, 1, 0, taps};
   return {origin, taps, dilation, 0, extent};
 }
@@ -75,7 +75,7 @@ void max_pool_bytes(Share share, const T* x, T* y, Passed<PoolParams> p) {
   const Index step = p.dilation_x * p.x_pixel, row_step = p.dilation_y * p.w * p.x_pixel;
   for (Index row = begin; row < end; ++row, point.advance()) {
     const Index top = point.y * p.stride_y - p.pad_top, left = point.x * p.stride_x - p.pad_left;
-    const TapRange wy = detail::taps_inside(top, p.kh, p.dilation_y, p.h), wx = detail::taps_inside(left, p.kw, p.dilation_x, p.w);
+    const TapSpan wy = detail::taps_inside(top, p.kh, p.dilation_y, p.h), wx = detail::taps_inside(left, p.kw, p.dilation_x, p.w);
     const T* const from = x + ((point.n * p.h + top + wy.first * p.dilation_y) * p.w + left + wx.first * p.dilation_x) * p.x_pixel;
     T* const to = y + row * p.y_pixel;
     const auto window = [&]<int kBytes>() ONNXC_INLINE_LAMBDA {

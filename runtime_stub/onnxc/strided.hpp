@@ -38,9 +38,9 @@ struct GridPoint {
 };
 
 /// Taps t in [first, last) of a window from `origin` fall into [low, high).
-struct TapRange {
+struct TapSpan {
   Index first, last;
-  constexpr TapRange(Index origin, Index taps, Index dilation, Index low, Index high)
+  constexpr TapSpan(Index origin, Index taps, Index dilation, Index low, Index high)
       : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation),
         last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
     if (last > taps) last = taps;

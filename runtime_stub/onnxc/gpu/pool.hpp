@@ -32,7 +32,7 @@ static_assert(contract::has_usual_window(PoolParams{.c = 1}) && PoolParams{.c = 
 namespace detail {
 
 /// A window's taps within [low, high). Those that are neighbours take no division, which costs more than a small window.
-ONNXC_DEVICE TapRange taps_within(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high) {
+ONNXC_DEVICE TapSpan taps_within(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high) {
   if (dilation == 1) return {origin, taps, 1, low, high};
   return {origin, taps, dilation, low, high};
 }
@@ -60,7 +60,7 @@ struct Pool {
     const int64_t pixel = channels(i), line = columns(pixel), image = rows(line), channel = i - pixel * channels.divisor();
     const int64_t top = (line - image * rows.divisor()) * p.stride_y - p.pad_top,
                   left = (pixel - line * columns.divisor()) * p.stride_x - p.pad_left;
-    const TapRange wy = detail::taps_within(top, p.kh, p.dilation_y, 0, p.h), wx = detail::taps_within(left, p.kw, p.dilation_x, 0, p.w);
+    const TapSpan wy = detail::taps_within(top, p.kh, p.dilation_y, 0, p.h), wx = detail::taps_within(left, p.kw, p.dilation_x, 0, p.w);
     const float* const plane = x + image * p.h * p.w * p.x_pixel + channel;
     float v = kAverage ? 0.0f : -std::numeric_limits<float>::infinity();
     for (int64_t ky = wy.first; ky < wy.last; ++ky) {
@@ -76,8 +76,8 @@ struct Pool {
   }
   ONNXC_DEVICE int64_t divisor(int64_t top, int64_t left, int64_t inside) const {
     if (!p.count_include_pad) return inside > 0 ? inside : 1;
-    const TapRange wy = detail::taps_within(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom),
-                   wx = detail::taps_within(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right);
+    const TapSpan wy = detail::taps_within(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom),
+                  wx = detail::taps_within(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right);
     return max_of(wy.count() * wx.count(), 1);
   }
 };

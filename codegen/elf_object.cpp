@@ -74,7 +74,8 @@ std::string write_elf_object(std::span<const std::string_view> image, uint64_t a
     header.machine = 183;
     absolute_64 = 257;
   } else {
-    throw std::invalid_argument("no object files for '" + std::string(triple) + "'; x86_64 and aarch64 are known");
+    throw std::invalid_argument("no object files for '" + std::string(triple) +
+                                "'; x86_64 and aarch64 are known, and --weights=auto is for every machine");
   }
   const bool large = header.machine == 62 && image_bytes > (uint64_t{1} << 30);
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--bench-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--bench-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
+#   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
 #
@@ -22,6 +23,7 @@ cross_packages=(g++-aarch64-linux-gnu qemu-user
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm  # Cortex-M; the C++ library's headers serve RISC-V and WebAssembly, too
                 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu
                 clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs)
+check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
@@ -29,11 +31,12 @@ bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
 
-test_deps=no cross_deps=no bench_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no bench_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
     --cross-deps) cross_deps=yes ;;
+    --check-deps) check_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
     --quiet) quiet=yes ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -42,6 +45,7 @@ for argument in "$@"; do
 done
 [ $test_deps = no ] || packages+=("${test_packages[@]}")
 [ $cross_deps = no ] || packages+=("${cross_packages[@]}")
+[ $check_deps = no ] || packages+=("${check_packages[@]}")
 
 say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }

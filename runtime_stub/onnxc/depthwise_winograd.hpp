@@ -129,7 +129,7 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
       lower = (ended[1] - ended[2]) - ended[3];
     };
     Vec a[4] = {zero, zero, zero, zero}, b[4] = {zero, zero, zero, zero}, c[4];
-    for (int64_t u = 0, end = p.ow + 2;;) {
+    for (int64_t u = 0, end = p.ow + 2; u < end;) {
       column(a, b, c, u);
       if (++u == end) break;
       column(b, c, a, u);

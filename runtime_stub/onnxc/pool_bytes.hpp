@@ -45,7 +45,7 @@ ONNXC_INLINE TapSpan taps_inside(Index origin, Index taps, Index dilation, Index
 /// One pixel of the output from `rows` by `columns` pixels at x, of at least V::size channels. kSide: both are this; 0: they may be any.
 template <class V, int kSide, class T>
 ONNXC_INLINE void max_of_window(const T* x, T* y, Index rows, Index columns, Index row_step, Index step, Index channels) {
-  for (Index channel = 0;;) {
+  for (Index channel = 0; channel < channels;) {
     auto acc = V::all(std::numeric_limits<T>::lowest());
     if constexpr (kSide > 0) {
       ONNXC_UNROLL for (int ky = 0; ky < kSide; ++ky) {

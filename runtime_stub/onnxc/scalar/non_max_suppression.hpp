@@ -51,9 +51,7 @@ ONNXC_BOTH void non_max_suppression(int64_t* count, int64_t* y, const float* box
       // Best scores first, ties by index: heap sort with the worst on top.
       const auto worse = [&](int64_t i, int64_t j) { return s[i] != s[j] ? s[i] < s[j] : i > j; };
       const auto sift = [&](int64_t root, int64_t size) {
-        for (;;) {
-          int64_t child = 2 * root + 1;
-          if (child >= size) return;
+        for (int64_t child = 2 * root + 1; child < size; child = 2 * root + 1) {
           if (child + 1 < size && worse(order[child + 1], order[child])) ++child;
           if (!worse(order[child], order[root])) return;
           const int64_t t = order[root];

@@ -105,9 +105,7 @@ ONNXC_ANYWHERE void unique(int64_t* count, T* y, int64_t* indices, int64_t* inve
     return c != 0 ? c < 0 : a < b;
   };
   const auto sift = [&](int64_t root, int64_t n) {
-    for (;;) {
-      int64_t child = 2 * root + 1;
-      if (child >= n) return;
+    for (int64_t child = 2 * root + 1; child < n; child = 2 * root + 1) {
       if (child + 1 < n && before(order[child], order[child + 1])) ++child;
       if (!before(order[root], order[child])) return;
       const int64_t t = order[root];

@@ -53,9 +53,7 @@ struct TopHeap {
   }
   /// Puts (value, index) into the heap of the first `size`, from the hole at `hole` down.
   ONNXC_ANYWHERE void sink(int64_t hole, int64_t size, T value, int64_t index) {
-    for (;;) {
-      int64_t child = 2 * hole + 1;
-      if (child >= size) break;
+    for (int64_t child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
       const int64_t other = child + 1;
       if (other < size && is_worse(values[other * step], indices[other * step], values[child * step], indices[child * step])) child = other;
       if (!is_worse(values[child * step], indices[child * step], value, index)) break;

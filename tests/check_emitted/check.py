@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Emitted units by clang's syntax tree: a unit with one fault of each kind shows that the rules fire, and real units break none.
+
+  check.py CHECK_EMITTED ONNXC [--all]    with --all every network of the zoo, else small ones
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
+FEW = ("churn_mlp", "lenet5_digits_qdq", "mlperf_tiny_kws_fp32", "mlperf_tiny_kws_int8", "lightgbm_clf", "loop_scan", "tfidf_text", "gpt2_mini_kv", "silero_vad", "ultraface_rfb_320")
+RULES = {"allocation", "recursion", "exception", "state", "leaf", "assembly", "loop", "const", "index"}
+
+
+def check(tool, *words):
+    done = subprocess.run([str(word) for word in (tool, *words)], capture_output=True, text=True, timeout=600)
+    assert done.returncode in (0, 1), done.stderr[-2000:]
+    return done.stdout
+
+
+def check_faulty(tool):
+    lines = (HERE / "faulty.cpp").read_text().splitlines()
+    marked = {(number, rule) for number, line in enumerate(lines, 1) for rule in RULES if re.search(rf"// {rule}$", line)}
+    assert {rule for _, rule in marked} == RULES
+    found = {(int(line), rule) for line, rule in re.findall(r"^  faulty\.cpp:(\d+): (\w+): ", check(tool, HERE / "faulty.cpp", "--", "-std=c++20", "-w"), re.MULTILINE)}
+    assert found == marked, (sorted(found - marked), sorted(marked - found))
+    with tempfile.TemporaryDirectory() as folder:
+        allowed = Path(folder) / "allowed.txt"
+        allowed.write_text("leaves getenv\nloop (anonymous namespace)::never_ends  # a test of exceptions\n")
+        left = {rule for rule in re.findall(r"^  faulty\.cpp:\d+: (\w+): ", check(tool, HERE / "faulty.cpp", f"--allow={allowed}", "--", "-std=c++20", "-w"), re.MULTILINE)}
+        assert left == RULES - {"leaf", "loop"}, left
+        for wrong in ("loop f\n", "loop\n", "noise f  # reason\n"):
+            allowed.write_text(wrong)
+            done = subprocess.run([str(tool), str(HERE / "faulty.cpp"), f"--allow={allowed}", "--", "-std=c++20"], capture_output=True, text=True)
+            assert done.returncode == 2 and "line 1" in done.stderr, (wrong, done.stderr)
+
+
+def units(all_of_them):
+    """(name, model, options): samples of the repository, and networks of the zoo where they are."""
+    zoo = Path(os.environ["ONNXC_CACHE"]) / "zoo"
+    yield "digits", ROOT / "samples/digits/digits.onnx", []
+    yield "digits with a self-test", ROOT / "samples/digits/digits.onnx", ["--self-test"]
+    for folder in sorted(zoo.iterdir()) if zoo.is_dir() else []:
+        if (folder / "model.onnx").exists() and (all_of_them or folder.name in FEW):
+            yield folder.name, folder / "model.onnx", []
+
+
+def main():
+    tool, onnxc = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+    check_faulty(tool)
+    print("each rule fires on its fault, and on nothing else")
+    wrong = count = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, model, options in units("--all" in sys.argv[3:]):
+            unit = Path(scratch) / "unit.cpp"
+            subprocess.run([str(onnxc), str(model), *options, "--weights=incbin", "-o", str(unit)], check=True, capture_output=True)
+            said = check(tool, unit, "--", "-std=c++20", "-march=native", f"-I{ROOT / 'runtime_stub'}", f'-DONNXC_WEIGHTS_DIR="{scratch}"')
+            found = re.findall(r"^  .*$", said, re.MULTILINE)
+            count += 1
+            wrong += len(found)
+            for line in found:
+                print(f"{name}: {line.strip()}")
+    print(f"{count} units, {wrong} violations")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,5 +1,6 @@
 """The judges are tested first: programs that end badly, units that do not compile."""
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -38,6 +39,21 @@ extern "C" const onnxc_model* NAME_model(void) { return &NAME_description; }
 """
 
 
+def folder_faults(scratch):
+    """What is wrong with how folder.py sums up programs that end in each way."""
+    folder, program = scratch / "models", scratch / "program"
+    (folder / "below").mkdir(parents=True)
+    ends = {"accepts": 'echo "int f();" >"$3"', "breaks": 'echo "int f(" >"$3"', "refuses": 'echo "onnxc: error: $1: no" >&2; exit 1', "crashes": "kill -SEGV $$", "hangs": "while :; do :; done",
+            "strays": 'echo "int f();" >"$3"; touch "$(dirname "$3")/other"', "mumbles": "exit 1"}
+    for name in ends:
+        (folder / "below" / f"{name}.onnx").touch()
+    program.write_text('#!/bin/bash\ncase "$(basename "$1" .onnx)" in\n' + "".join(f"{name}) {end} ;;\n" for name, end in ends.items()) + "esac\n")
+    program.chmod(0o755)
+    done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("folder.py"), "--binary", program, folder], capture_output=True, text=True)
+    wanted = "7 files: 1 refused cleanly, 1 accepted and compiled, 1 crashed, 1 hung, 1 leaked, 1 with an unclear message, 1 accepted as C++ that does not compile"
+    return [] if done.stdout.splitlines()[-1:] == [wanted] and done.returncode == 1 else [f"a folder: {done.stdout} {done.stderr}"]
+
+
 def main():
     wrong = []
     with tempfile.TemporaryDirectory() as name:
@@ -66,6 +82,7 @@ def main():
         astray, ran = emitted.run(folder, ["uinside", "ubeyond"], folder)
         if list(astray) != ["ubeyond"] or "heap-buffer-overflow" not in astray["ubeyond"] or ran != 1:
             wrong.append(f"of two units, the one that writes beyond its output is not told: {astray}")
+        wrong += folder_faults(folder)
     print("\n".join(wrong) or f"{len(ENDS)} ends and {len(units) + 2} units are judged as they should be")
     return 1 if wrong else 0
 

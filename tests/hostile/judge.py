@@ -63,14 +63,18 @@ class Runner:
     def run(self, data, options=()):
         """Of the serialized model."""
         self.model.write_bytes(data)
+        return self.run_file(self.model, options)
+
+    def run_file(self, model, options=()):
+        """Of a model where it lies."""
         for path in self.folder.glob("unit*"):
             path.unlink()
         self.errors.unlink(missing_ok=True)
-        arguments = [str(self.model), "-o", str(self.folder / "unit.cpp"), *options]
+        arguments = [str(model), "-o", str(self.folder / "unit.cpp"), *options]
         status, spent, mebibytes = (self.serve if self.served else self.spawn)(arguments)
         said = self.errors.read_bytes()[:20000].decode(errors="replace").strip() if self.errors.exists() else ""
         code = os.waitstatus_to_exitcode(status)
-        return Ended(self.fault_of(code, said, spent / self.factor, mebibytes / self.factor), code, said, spent, mebibytes)
+        return Ended(self.fault_of(model, code, said, spent / self.factor, mebibytes / self.factor), code, said, spent, mebibytes)
 
     def serve(self, arguments):
         self.served.stdin.write("\t".join([str(self.errors), str(SECONDS), str(LIMIT_MEBIBYTES), *arguments]) + "\n")
@@ -97,7 +101,7 @@ class Runner:
         watch.cancel()
         return status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
-    def fault_of(self, code, said, seconds, mebibytes):
+    def fault_of(self, model, code, said, seconds, mebibytes):
         if "Sanitizer" in said or "runtime error: " in said:
             found = re.search(r"(runtime error: .*|(?:Address|UndefinedBehavior|Leak)Sanitizer[^\n]*)", said)
             return "sanitizer: " + (found.group(1) if found else said[:200])
@@ -117,6 +121,6 @@ class Runner:
                 return f"message: {'no' if not lines else 'several'} lines"
             if not lines[0].startswith("onnxc: error: "):
                 return "message: does not begin with onnxc: error:"
-            if not re.sub(r"^onnxc: error: \S*form.onnx:?", "", lines[0]).strip():
+            if not re.sub(rf"^onnxc: error: \S*{re.escape(model.name)}:?", "", lines[0]).strip():
                 return "message: says nothing"
         return ""

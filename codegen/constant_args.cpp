@@ -10,7 +10,7 @@ std::string ConstantArgs::add(const std::string& members) {
   const auto found = std::ranges::find(members_, members);
   const std::ptrdiff_t number = found - members_.begin();
   if (found == members_.end()) members_.push_back(members);
-  return fmt::format("onnxc::Constants<Params{}>{{}}", number + 1);
+  return fmt::format("onnxc::ConstantOf<Params{}>{{}}", number + 1);
 }
 
 std::string ConstantArgs::definitions() const {

@@ -18,10 +18,14 @@ class ConstantArgs {
  public:
   /// An expression that converts to the type of any parameter with these members. Equal members give the same one.
   std::string add(const std::string& members);
+  /// An expression that is an array of these elements.
+  std::string add_array(const std::string& elements, const std::string& type, std::size_t count);
   /// The definitions, for a namespace in which the names of the members are known.
   std::string definitions() const;
 
  private:
+  std::size_t number_of(const std::string& members);
+
   std::vector<std::string> members_;
 };
 

@@ -1,13 +1,18 @@
 // How an epilogue reads its operands: the result is seen as a matrix, and an operand that repeats over its rows or its
 // columns has a form of its own.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/share_epilogues.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/sha256.h"
 
 namespace onnxc {
 
@@ -154,17 +159,58 @@ void KernelQuery::apply_epilogue(View result, View from) {
 
 namespace {
 
-constexpr std::size_t kMostOperands = 4;  // of onnxc::Epilogue
+constexpr std::size_t kMostOperands = 2, kMostNumbers = 8;  // of onnxc::Epilogue with onnxc::Numbers
 
 bool is_number(const Expr::Term& term) { return term.kind == Expr::Kind::Constant && term.type == ElementType::F32; }
 
-/// Sums and products with their operands in the order of evaluation, which changes no result. So x0 + x1 and x1 + x0 are one expression.
-void order_operands(Expr& expr) {
-  for (Expr::Term& term : expr.terms) {
-    if (term.kind == Expr::Kind::Apply && (term.fn == Fn::Add || term.fn == Fn::Mul) && term.args[0] > term.args[1])
-      std::swap(term.args[0], term.args[1]);
+/// Rebuilds an expression with the operands of sums and products in one order, which changes no result: by what is above them, numbers
+/// apart. So relu(x0 + x1) and relu(x1 + x0) are one expression, and so are two that differ in numbers.
+class InOrder {
+ public:
+  explicit InOrder(const Expr& expr) : expr_(expr), texts_(expr.terms.size()), moved_(expr.terms.size(), -1) {
+    for (std::size_t i = 0; i < texts_.size(); ++i) texts_[i] = outline_text(expr.terms[i]);
   }
-}
+
+  Expr rebuild() {
+    result_.finish(moved(static_cast<int>(expr_.terms.size()) - 1));
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 256;
+  static bool commutes(const Expr::Term& term) { return term.kind == Expr::Kind::Apply && (term.fn == Fn::Add || term.fn == Fn::Mul); }
+  const std::string& text(int i) const { return texts_[static_cast<std::size_t>(i)]; }
+
+  std::string outline_text(const Expr::Term& term) const {
+    switch (term.kind) {
+      case Expr::Kind::Input: return fmt::format("x{}", term.args[0]);
+      case Expr::Kind::Constant: return is_number(term) ? "~" : fmt::format("~{} {}", static_cast<int>(term.type), term.bits);
+      case Expr::Kind::Apply: break;
+    }
+    std::vector<std::string> args;
+    for (int k = 0; k < info(term.fn).arity; ++k) args.push_back(text(term.args[k]));
+    if (commutes(term)) std::ranges::sort(args);
+    const std::string all = fmt::format("{}{}({})", info(term.fn).name, static_cast<int>(term.type), fmt::join(args, ","));
+    return all.size() <= kLongest ? all : sha256(std::as_bytes(std::span(all)));  // a term that is used twice would double it
+  }
+
+  int moved(int i) {
+    int& to = moved_[static_cast<std::size_t>(i)];
+    if (to >= 0) return to;
+    Expr::Term term = expr_.terms[static_cast<std::size_t>(i)];
+    if (commutes(term) && text(term.args[1]) < text(term.args[0])) std::swap(term.args[0], term.args[1]);
+    if (term.kind == Expr::Kind::Apply) {
+      for (int k = 0; k < info(term.fn).arity; ++k) term.args[k] = moved(term.args[k]);
+    }
+    result_.terms.push_back(term);
+    return to = static_cast<int>(result_.terms.size()) - 1;
+  }
+
+  const Expr& expr_;
+  std::vector<std::string> texts_;
+  std::vector<int> moved_;
+  Expr result_;
+};
 
 /// The expression with all numbers alike: what epilogues of one instance have in common.
 std::vector<Expr::Term> outline_of(const Expr& expr) {
@@ -197,7 +243,7 @@ void merge(Program& program, const Group& group) {
     if (std::ranges::any_of(group.members, [&](const EpilogueArg* e) { return expr_of(*e).terms[i].bits != first; })) places.push_back(i);
   }
   const std::size_t operands = group.members[0]->operands.size();
-  if (places.empty() || operands + places.size() > kMostOperands) return;
+  if (places.empty() || places.size() > kMostNumbers || operands > kMostOperands) return;
   Expr merged = expr_of(*group.members[0]);
   for (std::size_t k = 0; k < places.size(); ++k)
     merged.terms[places[k]] = {Expr::Kind::Input, ElementType::F32, {}, {static_cast<int>(1 + operands + k), -1, -1}};
@@ -235,7 +281,7 @@ void keep_used(Program& program) {
 }  // namespace
 
 void share_epilogues(Program& program) {
-  for (Expr& expr : program.exprs) order_operands(expr);
+  for (Expr& expr : program.exprs) expr = InOrder(expr).rebuild();
   std::vector<Group> groups;
   for_each_call(program.steps, [&](Call& call, int) {
     for (Arg& arg : call.args) {

@@ -6,11 +6,17 @@
 
 namespace onnxc {
 
-std::string ConstantArgs::add(const std::string& members) {
+std::size_t ConstantArgs::number_of(const std::string& members) {
   const auto found = std::ranges::find(members_, members);
-  const std::ptrdiff_t number = found - members_.begin();
+  const auto number = static_cast<std::size_t>(found - members_.begin()) + 1;
   if (found == members_.end()) members_.push_back(members);
-  return fmt::format("onnxc::Constants<Params{}>{{}}", number + 1);
+  return number;
+}
+
+std::string ConstantArgs::add(const std::string& members) { return fmt::format("onnxc::ConstantOf<Params{}>{{}}", number_of(members)); }
+
+std::string ConstantArgs::add_array(const std::string& elements, const std::string& type, std::size_t count) {
+  return fmt::format("Params{}::value<{}[{}]>", number_of(elements), type, count);
 }
 
 std::string ConstantArgs::definitions() const {

@@ -59,9 +59,13 @@ std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
     types += fmt::format(", onnxc::{}<{}>", f.form, info(element_of(f.pointer)).cpp_name);
     values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));
   }
-  for (const float number : e.numbers) {
-    types += ", onnxc::Number";
-    values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", cpp_constant(ElementType::F32, to_bits(ElementType::F32, number)));
+  if (!e.numbers.empty()) {
+    ONNXC_CHECK(constants_ != nullptr, "epilogues have numbers on small cores alone");
+    std::string numbers;
+    for (const float number : e.numbers)
+      numbers += (numbers.empty() ? "" : ", ") + cpp_constant(ElementType::F32, to_bits(ElementType::F32, number));
+    types += fmt::format(", onnxc::Numbers<{}>", e.numbers.size());
+    values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", constants_->add_array(numbers, "float", e.numbers.size()));
   }
   return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
 }

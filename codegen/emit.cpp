@@ -214,12 +214,12 @@ class Emitter {
     const Profile* const profile = profile_ ? &*profile_ : nullptr;
     if (profile) text += profile->counters();
     const auto* const device_weights = options_.gpu ? &device_weights_.offsets : nullptr;
-    FunctionText general(program_, interface_, options_.threads > 1, options_.small_core, profile, device_weights);
+    FunctionText general(program_, interface_, options_.threads > 1, profile, device_weights, options_.small_core);
     text += general.print(weights) + "\n";
     std::string choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
-      FunctionText function(program, interface_, options_.threads > 1, options_.small_core, profile, device_weights);
+      FunctionText function(program, interface_, options_.threads > 1, profile, device_weights, options_.small_core);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
       std::string checks;

@@ -13,8 +13,8 @@
 
 namespace onnxc {
 
-FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, bool small_core, const Profile* profile,
-                           const std::map<std::string, std::size_t>* device_weights)
+FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+                           const std::map<std::string, std::size_t>* device_weights, bool small_core)
     : program_(program),
       interface_(interface),
       threads_(threads),

@@ -17,8 +17,8 @@ class FunctionText {
   /// its steps, or null.
   /// `small_core`: parameters lie in flash. `device_weights`: where each constant of a GPU lies in their image, by name; null for a unit
   /// without a GPU.
-  FunctionText(const Program& program, const Interface& interface, bool threads, bool small_core, const Profile* profile,
-               const std::map<std::string, std::size_t>* device_weights = nullptr);
+  FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile,
+               const std::map<std::string, std::size_t>* device_weights = nullptr, bool small_core = false);
 
   /// The whole text, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
   std::string print(const WeightsText& weights);

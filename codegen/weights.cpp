@@ -101,7 +101,7 @@ constexpr TypedImage kTypedImages[] = {{"float", "weights_float", 4},
 std::string extern_arrays(const std::string& symbol, std::span<const WeightBlob> blobs, std::size_t bytes) {
   std::string text;
   for (const auto& [type, name, size] : kTypedImages) {
-    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == type; }))
+    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == type && !blob.bytes.empty(); }))
       text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}[{}] __asm__(\"{}\");\n", type, name, bytes / size, symbol);
   }
   return text;
@@ -289,7 +289,8 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     offsets += fmt::format("[[maybe_unused]] constexpr std::size_t {} = {};{}\n", blobs[i].name, image.layout.offsets[i],
                            blobs[i].from.empty() ? "" : "  // " + blobs[i].from);
     const auto typed = std::ranges::find(kTypedImages, blobs[i].elem_cpp_type, &TypedImage::type);
-    const bool is_typed = options.typed && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
+    const bool is_typed =
+        options.typed && !blobs[i].bytes.empty() && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
     text.expressions[blobs[i].name] = is_typed ? fmt::format("&{}[{} / {}]", typed->name, blobs[i].name, typed->element_bytes)
                                                : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
   }

@@ -75,7 +75,7 @@ enum class UnitArg {
   Heap,       ///< the caller's allocator
   WeightsEnd  ///< one past the last weight; prefetches must not go beyond
 };
-/// onnxc::Epilogue<E<expr>, Form<T>..., Number...>{{form members}..., {number}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
+/// onnxc::Epilogue<E<expr>, Form<T>..., Numbers<n>>{{form members}..., {numbers}}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
 struct EpilogueArg {
   int expr = -1;
   std::vector<FormArg> operands;

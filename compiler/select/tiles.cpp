@@ -61,7 +61,7 @@ double gemm_macs(const ProductCosts& costs, const Tile& tile, double rows, int64
 Tile choose_row_tile(const Target& target, int64_t n) {
   const auto with = [&](int vectors) { return Tile{1, vectors, vectors * target.vector_floats}; };
   const auto columns = [&](const Tile& tile) { return (n + tile.nr - 1) / tile.nr * tile.nr; };
-  if (target.vector_floats == 1 && n >= 16) return with(8);  // the loop of float_tiles.hpp
+  if (target.vector_floats == 1 && (n >= 16 || n == 8)) return with(8);  // the loop of float_tiles.hpp
   Tile best = with(4);
   for (const int vectors : {3, 2, 1}) {
     if (columns(with(vectors)) < columns(best)) best = with(vectors);

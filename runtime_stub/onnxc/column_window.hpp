@@ -1,5 +1,6 @@
 // Windows over channels-last images of bytes, and how one becomes a column: see conv_columns.hpp.
 #pragma once
+#include <type_traits>
 #include <utility>
 
 #include "base.hpp"
@@ -29,7 +30,9 @@ namespace detail {
 
 /// The outputs of a share: from `first` to before `second`, in multiples of `grain`. Share::slice would divide numbers of 64 bits.
 __attribute__((noinline)) inline std::pair<int32_t, int32_t> pixels_of(Share share, const ColumnConvParams& p, int32_t grain) {
-  const int32_t all = p.n * p.oh * p.ow, grains = (all + grain - 1) / grain, each = grains / share.count, more = grains % share.count;
+  const int32_t all = p.n * p.oh * p.ow;
+  if constexpr (std::is_empty_v<Share>) return {0, all};
+  const int32_t grains = (all + grain - 1) / grain, each = grains / share.count, more = grains % share.count;
   const auto begin = [&](int32_t index) {
     const int32_t first = (index * each + (index < more ? index : more)) * grain;
     return first < all ? first : all;

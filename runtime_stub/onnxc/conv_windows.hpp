@@ -19,21 +19,20 @@ namespace detail {
 
 /// How windows lie over an image, in numbers of the machine's size.
 struct FloatWindow {
-  int h, w, pixel, kh, kw, dilation_y, dilation_x, channels;
+  const ConvParams& p;
+  int channels;
 
-  ONNXC_INLINE explicit FloatWindow(const ConvParams& p)
-      : h(static_cast<int>(p.h)),
-        w(static_cast<int>(p.w)),
-        pixel(static_cast<int>(p.x_pixel)),
-        kh(static_cast<int>(p.kh)),
-        kw(static_cast<int>(p.kw)),
-        dilation_y(static_cast<int>(p.dilation_y)),
-        dilation_x(static_cast<int>(p.dilation_x)),
-        channels(static_cast<int>(p.cin / p.group)) {}
+  ONNXC_INLINE explicit FloatWindow(const ConvParams& params) : p(params), channels(static_cast<int>(params.cin / params.group)) {}
+  int w() const { return static_cast<int>(p.w); }
+  int h() const { return static_cast<int>(p.h); }
+  int kw() const { return static_cast<int>(p.kw); }
+  int kh() const { return static_cast<int>(p.kh); }
+  int pixel() const { return static_cast<int>(p.x_pixel); }
+  int floats() const { return kh() * kw() * channels; }
   /// Whether neighbours in a row of the window are one run of floats.
-  bool joined() const { return pixel == channels && dilation_x == 1; }
+  bool joined() const { return pixel() == channels && p.dilation_x == 1; }
   /// Whether the window whose first tap is at (y, x) is one run, inside of the image.
-  bool is_run(int y, int x) const { return kh == 1 && (kw == 1 || joined()) && y >= 0 && y < h && x >= 0 && x + kw <= w; }
+  bool is_run(int y, int x) const { return kh() == 1 && (kw() == 1 || joined()) && y >= 0 && y < h() && x >= 0 && x + kw() <= w(); }
 };
 
 /// Writes n zeros. Returns the end.
@@ -44,19 +43,21 @@ ONNXC_INLINE float* write_zeros(float* to, int n) {
 
 /// Writes the window whose first tap is at (y, x) of `image`.
 ONNXC_NOCLONE inline void copy_window(const FloatWindow& s, float* to, const float* image, int y, int x) {
-  for (int ky = 0; ky < s.kh; ++ky, y += s.dilation_y) {
-    const float* const row = image + static_cast<std::ptrdiff_t>(y) * s.w * s.pixel;
-    const bool inside = y >= 0 && y < s.h;
+  const int w = s.w(), kw = s.kw(), pixel = s.pixel(), down = static_cast<int>(s.p.dilation_y), across = static_cast<int>(s.p.dilation_x);
+  const bool joined = s.joined();
+  for (int ky = s.kh(); ky > 0; --ky, y += down) {
+    const float* const row = image + static_cast<std::ptrdiff_t>(y) * w * pixel;
+    const bool inside = y >= 0 && y < s.h();
     if (!inside) {
-      to = write_zeros(to, s.kw * s.channels);
-    } else if (s.joined()) {
-      const int left = x < 0 ? -x < s.kw ? -x : s.kw : 0, right = x + s.kw > s.w ? s.w - x > left ? s.w - x : left : s.kw;
-      to = write_zeros(to, left * s.pixel);
-      to = copy_floats(to, row + (x + left) * s.pixel, (right - left) * s.pixel);
-      to = write_zeros(to, (s.kw - right) * s.pixel);
+      to = write_zeros(to, kw * s.channels);
+    } else if (joined) {
+      const int left = x < 0 ? -x < kw ? -x : kw : 0, right = x + kw > w ? w - x > left ? w - x : left : kw;
+      to = write_zeros(to, left * pixel);
+      to = copy_floats(to, row + (x + left) * pixel, (right - left) * pixel);
+      to = write_zeros(to, (kw - right) * pixel);
     } else {
-      for (int kx = 0, ix = x; kx < s.kw; ++kx, ix += s.dilation_x)
-        to = ix >= 0 && ix < s.w ? copy_floats(to, row + ix * s.pixel, s.channels) : write_zeros(to, s.channels);
+      for (int kx = 0, ix = x; kx < kw; ++kx, ix += across)
+        to = ix >= 0 && ix < w ? copy_floats(to, row + ix * pixel, s.channels) : write_zeros(to, s.channels);
     }
   }
 }
@@ -68,9 +69,8 @@ class WindowRows {
   const float* rows[MR];  ///< of the outputs that load() has moved to; surplus ones repeat the last
 
   ONNXC_INLINE WindowRows(const float* x, float* windows, const ConvParams& p, int group, Index first, Index last)
-      : p_(p),
-        window_(p),
-        k_(window_.kh * window_.kw * window_.channels),
+      : window_(p),
+        k_(window_.floats()),
         image_(x + group * window_.channels),
         windows_(windows),
         point_(first, p.oh, p.ow),
@@ -81,17 +81,18 @@ class WindowRows {
 
   /// Moves to the next outputs.
   ONNXC_NOCLONE void load() {
+    const ConvParams& p = window_.p;
     for (int i = 0; i < MR; ++i) {
       if (left_ <= 0) {
         rows[i] = rows[i - 1];
         continue;
       }
       --left_;
-      const int top = static_cast<int>(point_.y * p_.stride_y - p_.pad_top), left = static_cast<int>(point_.x * p_.stride_x - p_.pad_left);
-      const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(window_.w) * window_.pixel;
-      const float* const image = image_ + static_cast<std::ptrdiff_t>(point_.n) * window_.h * pitch;
+      const int top = static_cast<int>(point_.y * p.stride_y - p.pad_top), left = static_cast<int>(point_.x * p.stride_x - p.pad_left);
+      const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(window_.w()) * window_.pixel();
+      const float* const image = image_ + static_cast<std::ptrdiff_t>(point_.n) * window_.h() * pitch;
       if (window_.is_run(top, left)) {
-        rows[i] = image + top * pitch + left * window_.pixel;
+        rows[i] = image + top * pitch + left * window_.pixel();
       } else {
         rows[i] = windows_ + i * k_;
         copy_window(window_, windows_ + i * k_, image, top, left);
@@ -101,7 +102,6 @@ class WindowRows {
   }
 
  private:
-  const ConvParams& p_;
   FloatWindow window_;
   int k_;
   const float* image_;
@@ -119,7 +119,7 @@ ONNXC_NOCLONE void multiply_widened(Tile<MR, NV>* tiles, int count, const float*
   for (int step = 0; step < k; step += kSteps, panel += kSteps * NR) {
     const int steps = k - step < kSteps ? k - step : kSteps;
     for (int i = 0; i < steps * NR; i += NR) {
-      for (int j = 0; j < NR; j += Vec::width) load(panel + i, j).store(widened + i + j);
+      ONNXC_UNROLL for (int j = 0; j < NR; j += Vec::width) load(panel + i, j).store(widened + i + j);
     }
     for (int t = 0; t < count; ++t) {
       const float* at[MR];

@@ -14,7 +14,7 @@
 // An epilogue sees the output as a matrix [rows, cols]: for GEMM its rows and columns; for a channels-last image pixels by channels.
 // Operands beside the accumulator are addressed by (row, col):
 #pragma once
-#include <type_traits>
+#include <utility>
 
 #include "base.hpp"
 #include "passed.hpp"
@@ -83,18 +83,6 @@ struct Single {
   static constexpr bool varies_by_col = false;
 };
 
-/// A constant of the expression that differs between calls.
-struct Number {
-  float value;
-};
-
-/// What an operand is to an expression. `lanes` makes a number what it would be if the expression had it.
-ONNXC_EITHER template <class L, class Load, class Operand>
-ONNXC_BOTH auto read_operand(L lanes, const Load& load, const Operand& operand) {
-  if constexpr (std::is_same_v<Operand, Number>) return lanes(operand.value);
-  else return load(operand);
-}
-
 /// Expr over (accumulator, operands...). The kernel passes `load(operand, row, col)`, because it knows the width and the tail.
 template <class Expr, class... Operands>
 struct Epilogue;
@@ -113,7 +101,7 @@ struct Epilogue<Expr, A> {
   A a;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, read_operand(lanes, load, a));
+    return Expr::apply(lanes, acc, load(a));
   }
 };
 template <class Expr, class A, class B>
@@ -123,7 +111,7 @@ struct Epilogue<Expr, A, B> {
   B b;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b));
+    return Expr::apply(lanes, acc, load(a), load(b));
   }
 };
 template <class Expr, class A, class B, class C>
@@ -134,7 +122,7 @@ struct Epilogue<Expr, A, B, C> {
   C c;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b), read_operand(lanes, load, c));
+    return Expr::apply(lanes, acc, load(a), load(b), load(c));
   }
 };
 template <class Expr, class A, class B, class C, class D>
@@ -146,8 +134,51 @@ struct Epilogue<Expr, A, B, C, D> {
   D d;
   ONNXC_EITHER template <class L, class V, class Load>
   ONNXC_BOTH auto operator()(L lanes, V acc, Load&& load) const {
-    return Expr::apply(lanes, acc, read_operand(lanes, load, a), read_operand(lanes, load, b), read_operand(lanes, load, c),
-                       read_operand(lanes, load, d));
+    return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
+  }
+};
+
+/// Constants of the expression that differ between calls: its last inputs. To the expression they are what constants of its own would be.
+template <int N>
+struct Numbers {
+  const float* values;
+};
+
+namespace detail {
+template <class Expr, class L, int... i, class... X>
+ONNXC_INLINE auto apply_numbers(L lanes, const float* numbers, std::integer_sequence<int, i...>, X... x) {
+  return Expr::apply(lanes, x..., lanes(numbers[i])...);
+}
+}  // namespace detail
+
+template <class Expr, int N>
+struct Epilogue<Expr, Numbers<N>> {
+  static constexpr bool kReads = false;
+  Numbers<N> numbers;
+  template <class L, class V, class Load>
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&&) const {
+    return detail::apply_numbers<Expr>(lanes, numbers.values, std::make_integer_sequence<int, N>{}, acc);
+  }
+};
+template <class Expr, class A, int N>
+struct Epilogue<Expr, A, Numbers<N>> {
+  static constexpr bool kReads = true;
+  A a;
+  Numbers<N> numbers;
+  template <class L, class V, class Load>
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+    return detail::apply_numbers<Expr>(lanes, numbers.values, std::make_integer_sequence<int, N>{}, acc, load(a));
+  }
+};
+template <class Expr, class A, class B, int N>
+struct Epilogue<Expr, A, B, Numbers<N>> {
+  static constexpr bool kReads = true;
+  A a;
+  B b;
+  Numbers<N> numbers;
+  template <class L, class V, class Load>
+  ONNXC_INLINE auto operator()(L lanes, V acc, Load&& load) const {
+    return detail::apply_numbers<Expr>(lanes, numbers.values, std::make_integer_sequence<int, N>{}, acc, load(a), load(b));
   }
 };
 

@@ -15,7 +15,7 @@ using Passed = std::conditional_t<ONNXC_MICRO, const P&, P>;
 /// An argument that is the constant Of::value of the type that the kernel takes. Units for small cores pass parameters so: as constants they
 /// take neither code nor stack.
 template <class Of>
-struct Constants {
+struct ConstantOf {
   template <class T>
   constexpr operator const T&() const noexcept {  // NOLINT: it stands for one
     return Of::template value<T>;

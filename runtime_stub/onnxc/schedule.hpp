@@ -10,6 +10,7 @@
 // Each value of c is one chain of multiply-adds in the order of k, whatever the schedule.
 #pragma once
 #include "base.hpp"
+#include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -17,11 +18,11 @@ namespace onnxc::inline ONNXC_ISA {
 /// kept in memory between two slices. Each value is the same chain of multiply-adds as without slices.
 struct Slices {
   float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this share, 64-byte aligned
-  int64_t steps = 0;      // of k in a slice; 0: all of them
-  int64_t rows = 0;       // in a block
+  Extent steps = 0;       // of k in a slice; 0: all of them
+  Extent rows = 0;        // in a block
 
-  ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? steps : k; }
-  ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
+  ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? int64_t{steps} : k; }
+  ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? int64_t{rows} : others; }
 };
 
 /// Whether a result of so many floats is too large to stay in L2.

@@ -17,9 +17,7 @@ int is_even(int n);
 int is_odd(int n) {  // recursion
   return n == 0 ? 0 : is_even(n - 1);
 }
-int is_even(int n) {
-  return n == 0 ? 1 : is_odd(n - 1);
-}
+int is_even(int n) { return n == 0 ? 1 : is_odd(n - 1); }
 
 template <class F>
 int twice(F f) {
@@ -36,11 +34,11 @@ struct Derived : Base {
 [[maybe_unused]] int nobody_calls_this() { return std::rand(); }
 
 int allocates(int n) {
-  int* const block = new int[4];       // allocation
-  int some[n];                         // allocation
+  int* const block = new int[4];  // allocation
+  int some[n];                    // allocation
   std::memset(some, 0, sizeof some);
   const int first = block[0] + some[0];
-  delete[] block;                      // allocation
+  delete[] block;  // allocation
   return first;
 }
 
@@ -49,13 +47,13 @@ int takes(std::size_t n) {
 }
 
 int throws(int n, const Base& base) {
-  if (n == 3) throw n;                                                   // exception
-  return dynamic_cast<const Derived*>(&base) != nullptr ? 1 : 0;         // exception
+  if (n == 3) throw n;                                            // exception
+  return dynamic_cast<const Derived*>(&base) != nullptr ? 1 : 0;  // exception
 }
 
 int drops_const(const int* in) {
-  int* const cast = (int*)in;                 // const
-  return *cast + *const_cast<int*>(in);       // const
+  int* const cast = (int*)in;            // const
+  return *cast + *const_cast<int*>(in);  // const
 }
 
 int beyond() { return kTable[4] + kTable[3]; }  // index
@@ -88,10 +86,11 @@ asm(".pushsection .rodata.w,\"a\"\n.globl w\nw:\n.byte 1\n.popsection");
 asm("call system");  // assembly
 
 extern "C" int run(const int* in, int n) {
-  static int calls = 0;  // state
+  static int calls = 0;       // state
   thread_local int mine = 0;  // state
   static constexpr int kFixed = 3;
   ++calls, ++counter, ++mine;
   n += twice([](auto x) { return x + (std::getenv("X") != nullptr ? 1 : 0); });  // leaf
-  return factorial(n) + is_odd(n) + allocates(n) + takes(8) + throws(n, Derived{}) + drops_const(in) + beyond() + never_ends(n) + bounded(n) + assembles(n) + kFixed;
+  return factorial(n) + is_odd(n) + allocates(n) + takes(8) + throws(n, Derived{}) + drops_const(in) + beyond() + never_ends(n) +
+         bounded(n) + assembles(n) + kFixed;
 }

@@ -71,7 +71,8 @@ std::string program(const Blobs& b, const WeightsText& text, const std::string& 
   source += "bool dump() {\n";
   if (!text.missing.empty()) source += "if (" + text.missing + ") return false;\n";
   for (const WeightBlob& blob : b.blobs) {
-    source += "{ const " + blob.elem_cpp_type + "* p = " + text.access(blob.name) + ";\n";
+    const bool constant = text.access(blob.name).find('(') == std::string::npos;
+    source += fmt::format("{{ {} const {}* p = {};\n", constant ? "static constexpr" : "", blob.elem_cpp_type, text.access(blob.name));
     source += "if (reinterpret_cast<std::uintptr_t>(p) % " + std::to_string(std::max(alignment, blob.alignment)) + " != 0) return false;\n";
     source += "std::fwrite(p, 1, " + std::to_string(blob.bytes.size()) + ", stdout); }\n";
   }
@@ -96,9 +97,10 @@ std::string all_bytes(const Blobs& b) {
 }
 
 void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false,
-                      int alignment = 64) {
-  const WeightsText text =
-      emit_weights(b.blobs, {.form = form, .prefix = "m", .alignment = static_cast<std::size_t>(alignment), .huge_pages = huge_pages});
+                      int alignment = 64, bool typed = false) {
+  const WeightsText text = emit_weights(
+      b.blobs, {.form = form, .prefix = "m", .alignment = static_cast<std::size_t>(alignment), .typed = typed, .huge_pages = huge_pages});
+  if (!b.blobs.empty()) CHECK((text.access("w0").find('(') == std::string::npos) == (typed || text.form == "array"));
   std::string declarations = text.declarations.str();
   if (without_asm) {
     const std::size_t at = declarations.find("#if defined(__GNUC__)");
@@ -138,6 +140,12 @@ TEST_CASE("images of little alignment have their last bytes") {
     b.add<float>("float", end);
     for (const char* form : {"asm", "string", "incbin", "object", "file"}) check_round_trip(b, form, "-O1", false, false, 8);
   }
+}
+
+TEST_CASE("images with a name for each type are constant expressions") {
+  const Blobs b = nasty_blobs();
+  for (const char* form : {"asm", "incbin"}) check_round_trip(b, form, "-O1", false, false, 8, true);
+  check_round_trip(b, "asm", "-O0", false, false, 16, true);
 }
 
 TEST_CASE("in memory of huge pages every form gives the same bytes") {

@@ -5,7 +5,7 @@
 //   # expect zen4
 //   program ...
 //
-// Passes, lowering and the memory plan must turn the graph into exactly these programs. `[...]` stands for as many
+// A case for other targets names them: `# targets: cortex-m4`. Passes, lowering and the memory plan must turn the graph into exactly these programs. `[...]` stands for as many
 // values as the type has. Kernels are chosen by predicted costs alone, so nothing depends on the machine that runs
 // this test. UPDATE_GOLDEN=1 rewrites the programs.
 #include <fmt/format.h>
@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/lowering/memory/plan_memory.h"
@@ -24,7 +26,15 @@
 namespace onnxc {
 namespace {
 
-constexpr const char* kTargets[] = {"x86-64-v3", "zen4"};
+/// The targets of a case.
+std::vector<std::string> targets_of(const TextCase& c) {
+  const auto named = c.settings.find("targets");
+  if (named == c.settings.end()) return {"x86-64-v3", "zen4"};
+  std::istringstream words(named->second);
+  std::vector<std::string> targets;
+  for (std::string word; std::getline(words, word, ',');) targets.push_back(word);
+  return targets;
+}
 
 /// `const w: f32[2, 2] = [...]` with its values: 1, 2, 3, 4.
 std::string with_values(const std::string& graph) {
@@ -43,7 +53,7 @@ std::string with_values(const std::string& graph) {
   return all;
 }
 
-std::string program_of(const TextCase& c, const char* target) {
+std::string program_of(const TextCase& c, const std::string& target) {
   const Graph graph = run_passes(c.settings.at("passes"), parse_graph(with_values(c.graph)));
   const LowerOptions options;
   const Target machine = *find_target(target);
@@ -61,8 +71,10 @@ TEST_CASE("lowering on text") {
     std::string rewritten;
     for (const TextCase& c : read_text_cases(entry.path())) {
       INFO(entry.path().filename() << ": " << c.name);
-      rewritten += fmt::format("# case: {}\n# passes: {}\n{}", c.name, c.settings.at("passes"), c.graph);
-      for (const char* target : kTargets) {
+      const auto named = c.settings.find("targets");
+      rewritten += fmt::format("# case: {}\n# passes: {}\n{}{}", c.name, c.settings.at("passes"),
+                               named == c.settings.end() ? "" : fmt::format("# targets: {}\n", named->second), c.graph);
+      for (const std::string& target : targets_of(c)) {
         const std::string program = program_of(c, target);
         const auto expected = c.expected.find(target);
         if (!update) CHECK(program == (expected == c.expected.end() ? "" : expected->second));

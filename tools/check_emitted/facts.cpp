@@ -11,9 +11,10 @@ using namespace clang;
 
 /// What the assembler may be told at file scope: a section, symbols, data.
 bool is_data_directive(llvm::StringRef word) {
-  static const std::set<llvm::StringRef> known = {".pushsection", ".popsection", ".section", ".previous", ".text",  ".globl",  ".hidden", ".private_extern",
-                                                  ".type",        ".size",       ".p2align", ".balign",   ".byte",  ".2byte",  ".4byte",  ".8byte",
-                                                  ".long",        ".quad",       ".octa",    ".zero",     ".ascii", ".incbin", ".fill"};
+  static const std::set<llvm::StringRef> known = {".pushsection", ".popsection",     ".section", ".previous", ".text",    ".globl",
+                                                  ".hidden",      ".private_extern", ".type",    ".size",     ".p2align", ".balign",
+                                                  ".byte",        ".2byte",          ".4byte",   ".8byte",    ".long",    ".quad",
+                                                  ".octa",        ".zero",           ".ascii",   ".incbin",   ".fill"};
   return word.empty() || word.ends_with(":") || known.contains(word);
 }
 
@@ -47,11 +48,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
     if (type->isDependentType()) return true;
     const bool is_constant = type.isConstQualified() || v->isConstexpr() || type->isReferenceType();
     if (v->hasGlobalStorage() && !is_constant && !context_.getSourceManager().isInSystemHeader(v->getLocation())) {
-      const char* const kind = v->isStaticLocal() ? "static local" : v->getTLSKind() != VarDecl::TLS_None ? "variable of a thread" : "global";
+      const char* const kind = v->isStaticLocal()                     ? "static local"
+                               : v->getTLSKind() != VarDecl::TLS_None ? "variable of a thread"
+                                                                      : "global";
       facts_.beside.push_back({Rule::State, v->getLocation(), std::string(kind) + " '" + v->getQualifiedNameAsString() + "' can change"});
     }
     if (type->isVariableArrayType()) note(Rule::Allocation, v->getLocation(), "an array of variable length");
-    if (const CXXRecordDecl* const r = type->getAsCXXRecordDecl(); r != nullptr && r->hasDefinition() && !r->isDependentContext()) use(r->getDestructor(), v->getLocation());
+    if (const CXXRecordDecl* const r = type->getAsCXXRecordDecl(); r != nullptr && r->hasDefinition() && !r->isDependentContext())
+      use(r->getDestructor(), v->getLocation());
     return true;
   }
 
@@ -70,7 +74,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
     d->getAsmString()->getString().split(lines, '\n');
     for (const llvm::StringRef line : lines) {
       const llvm::StringRef word = line.trim().take_until([](char c) { return c == ' ' || c == '\t'; });
-      if (!is_data_directive(word)) facts_.beside.push_back({Rule::Assembly, d->getLocation(), ("`" + line.take_front(60) + "` at file scope").str()});
+      if (!is_data_directive(word))
+        facts_.beside.push_back({Rule::Assembly, d->getLocation(), ("`" + line.take_front(60) + "` at file scope").str()});
     }
     return true;
   }
@@ -105,7 +110,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
   }
   bool loop(SourceLocation where, const Expr* condition) {
     bool holds = true;
-    const bool is_known = condition == nullptr || (!condition->isValueDependent() && condition->EvaluateAsBooleanCondition(holds, context_));
+    const bool is_known =
+        condition == nullptr || (!condition->isValueDependent() && condition->EvaluateAsBooleanCondition(holds, context_));
     return !is_known || !holds || note(Rule::Loop, where, "a loop without an end");
   }
   bool cast(const ExplicitCastExpr* e) {

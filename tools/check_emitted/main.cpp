@@ -22,7 +22,8 @@ namespace {
 using namespace clang;
 
 llvm::cl::OptionCategory category("check_emitted");
-llvm::cl::list<std::string> allow("allow", llvm::cl::desc("more of what is allowed, in the form of allowed.txt"), llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
+llvm::cl::list<std::string> allow("allow", llvm::cl::desc("more of what is allowed, in the form of allowed.txt"),
+                                  llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
 
 /// What all units together were found to do.
 struct Total {
@@ -39,10 +40,11 @@ class Consumer : public ASTConsumer {
     const Verdict verdict = judge(context, facts, total_.allowed);
     ++total_.units;
     total_.violations += verdict.violations.size();
-    llvm::outs() << file_ << ": " << verdict.entries << " entries, " << verdict.reached << " functions, " << verdict.leaves << " leaves, " << verdict.excused
-                 << " excused, " << verdict.violations.size() << " violations\n";
+    llvm::outs() << file_ << ": " << verdict.entries << " entries, " << verdict.reached << " functions, " << verdict.leaves << " leaves, "
+                 << verdict.excused << " excused, " << verdict.violations.size() << " violations\n";
     for (const Violation& v : verdict.violations)
-      llvm::outs() << "  " << v.file << ":" << v.line << ": " << name(v.rule) << ": " << v.what << (v.function.empty() ? "" : " in " + v.function) << "\n";
+      llvm::outs() << "  " << v.file << ":" << v.line << ": " << name(v.rule) << ": " << v.what
+                   << (v.function.empty() ? "" : " in " + v.function) << "\n";
   }
 
  private:
@@ -53,7 +55,9 @@ class Consumer : public ASTConsumer {
 class Action : public ASTFrontendAction {
  public:
   explicit Action(Total& total) : total_(total) {}
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance&, StringRef file) override { return std::make_unique<Consumer>(total_, file.str()); }
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance&, StringRef file) override {
+    return std::make_unique<Consumer>(total_, file.str());
+  }
 
  private:
   Total& total_;
@@ -84,7 +88,8 @@ int run(int argc, const char** argv) {
     total.allowed.add(Allowed((*text)->getBuffer()));
   }
   tooling::ClangTool tool(parser->getCompilations(), parser->getSourcePathList());
-  tool.appendArgumentsAdjuster(tooling::getInsertArgumentAdjuster({"-resource-dir", ONNXC_CLANG_RESOURCES}, tooling::ArgumentInsertPosition::BEGIN));
+  tool.appendArgumentsAdjuster(
+      tooling::getInsertArgumentAdjuster({"-resource-dir", ONNXC_CLANG_RESOURCES}, tooling::ArgumentInsertPosition::BEGIN));
   Actions actions(total);
   if (tool.run(&actions) != 0) return 2;
   llvm::outs() << total.units << " units, " << total.violations << " violations\n";

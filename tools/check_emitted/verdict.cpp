@@ -12,14 +12,16 @@ using namespace clang;
 using Functions = std::set<const FunctionDecl*>;
 
 bool allocates(llvm::StringRef name) {
-  static const std::set<llvm::StringRef> known = {"malloc", "calloc",           "realloc",      "free",           "aligned_alloc",   "posix_memalign",
-                                                  "alloca", "__builtin_alloca", "operator new", "operator new[]", "operator delete", "operator delete[]"};
+  static const std::set<llvm::StringRef> known = {"malloc",        "calloc",         "realloc",         "free",
+                                                  "aligned_alloc", "posix_memalign", "alloca",          "__builtin_alloca",
+                                                  "operator new",  "operator new[]", "operator delete", "operator delete[]"};
   return known.contains(name);
 }
 
 class Judge {
  public:
-  Judge(ASTContext& context, Facts& facts, const Allowed& allowed) : sources_(context.getSourceManager()), context_(context), facts_(facts), allowed_(allowed) {}
+  Judge(ASTContext& context, Facts& facts, const Allowed& allowed)
+      : sources_(context.getSourceManager()), context_(context), facts_(facts), allowed_(allowed) {}
 
   Verdict verdict() {
     const Functions reached = reach();
@@ -104,7 +106,9 @@ class Judge {
         } while (ring.back() != f);
         if (ring.size() == 1 && !facts_.functions[f].calls.contains(f)) continue;
         const FunctionDecl* const first = *std::ranges::min_element(ring, {}, [&](const FunctionDecl* g) { return definition(*g); });
-        report({Rule::Recursion, definition(*first), ring.size() > 1 ? std::to_string(ring.size()) + " functions call each other" : "calls itself"}, first);
+        report({Rule::Recursion, definition(*first),
+                ring.size() > 1 ? std::to_string(ring.size()) + " functions call each other" : "calls itself"},
+               first);
       }
     }
   }
@@ -122,7 +126,8 @@ class Judge {
     }
     const PresumedLoc at = sources_.getPresumedLoc(sources_.getExpansionLoc(finding.where));
     const llvm::StringRef path = at.isValid() ? at.getFilename() : "?";
-    result_.violations.push_back({finding.rule, path.rsplit('/').second.empty() ? path.str() : path.rsplit('/').second.str(), at.isValid() ? at.getLine() : 0, finding.what, in});
+    result_.violations.push_back({finding.rule, path.rsplit('/').second.empty() ? path.str() : path.rsplit('/').second.str(),
+                                  at.isValid() ? at.getLine() : 0, finding.what, in});
   }
 
   const SourceManager& sources_;

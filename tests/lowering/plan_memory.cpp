@@ -104,7 +104,7 @@ TEST_CASE("a symbolic arena takes at most 2 % more than a plan for its size alon
 /// Builds the unit's function `plan`, which gives the arena for the dimensions.
 UnitLibrary build_plan(const Program& program, const DimList& symbols) {
   const Interface interface(program, false);
-  const std::string text = FunctionText(program, interface, false, false, nullptr).print({});
+  const std::string text = FunctionText(program, interface, false, nullptr).print({});
   std::string source = "#include <onnxc/base.hpp>\nstruct Dims {\n";
   for (Dim symbol : symbols) source += "  std::int64_t " + interface.symbol_members.at(symbol.name()) + ";\n";
   source += "};\n" + text.substr(0, text.find("onnxc::Status steps")) +

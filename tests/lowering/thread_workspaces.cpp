@@ -13,11 +13,11 @@ namespace {
 constexpr int kThreads = 3;
 
 /// Steps that each write a value, with scratch memory of the given number of floats for each thread.
-struct Steps {
+struct ScratchSteps {
   Program program;
   BufferId last = -1;
 
-  Steps() { program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {1 << 18}}); }
+  ScratchSteps() { program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {1 << 18}}); }
   BufferId room(Dim floats, ElementType element = ElementType::F32) {
     program.buffers.push_back(
         {.name = "scratch", .element = element, .extents = {floats * kThreads}, .bytes = floats * kThreads * (held_bits(element) / 8)});
@@ -39,7 +39,7 @@ struct Steps {
 };
 
 TEST_CASE("thread workspaces: share i of all steps has the same memory, apart from everything else") {
-  Steps steps;
+  ScratchSteps steps;
   const BufferId small = steps.room(1000), large = steps.room(5000);
   steps.add({{small, 1000}});
   steps.add({});
@@ -61,7 +61,7 @@ TEST_CASE("thread workspaces: share i of all steps has the same memory, apart fr
 }
 
 TEST_CASE("thread workspaces: two of one step lie side by side, each in elements of its own") {
-  Steps steps;
+  ScratchSteps steps;
   const BufferId floats = steps.room(64), flags = steps.room(128, ElementType::Bool);
   steps.add({{floats, 64}, {flags, 128}});
   keep_thread_workspaces(steps.program, kThreads);
@@ -75,7 +75,7 @@ TEST_CASE("thread workspaces: two of one step lie side by side, each in elements
 }
 
 TEST_CASE("thread workspaces: what several steps read, what all threads share and what has no known size stay") {
-  Steps steps;
+  ScratchSteps steps;
   const Dim n = Dim::symbol("n");
   const BufferId between = steps.room(64), shared = steps.room(64), symbolic = steps.room(n);
   steps.add({{between, 64}});

@@ -57,7 +57,8 @@ constexpr double mel(double hertz) { return 1'127 * logarithm(1 + hertz / 700); 
 /// The first half of Hann's window; the second is its mirror image.
 inline constexpr auto kHann = [] {
   std::array<float, kWindow / 2> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(0.5 - 0.5 * cosine((static_cast<double>(i) + 0.5) / kWindow));
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = static_cast<float>(0.5 - 0.5 * cosine((static_cast<double>(i) + 0.5) / kWindow));
   return table;
 }();
 
@@ -135,7 +136,8 @@ inline void energies(std::span<const std::int16_t, kWindow> samples, std::array<
   for (std::size_t i = 0; i < kWindow / 2; i += 2) {  // samples at even places are real parts, the others imaginary
     const std::size_t last = kWindow - 2 - i;
     z[i / 2] = {static_cast<float>(samples[i]) * (kScale * kHann[i]), static_cast<float>(samples[i + 1]) * (kScale * kHann[i + 1])};
-    z[last / 2] = {static_cast<float>(samples[last]) * (kScale * kHann[i + 1]), static_cast<float>(samples[last + 1]) * (kScale * kHann[i])};
+    z[last / 2] = {static_cast<float>(samples[last]) * (kScale * kHann[i + 1]),
+                   static_cast<float>(samples[last + 1]) * (kScale * kHann[i])};
   }
   std::fill(z.begin() + kWindow / 2, z.end(), Complex{});
   transform(z);

@@ -1,5 +1,5 @@
-// A board with a Cortex-M4 and no operating system, as QEMU emulates it (mps2-an386): start-up, and semihosting, by which a debugger or an emulator lends
-// its files and its screen. board.ld says where things lie.
+// A board with a Cortex-M4 and no operating system, as QEMU emulates it (mps2-an386): start-up, and semihosting, by which a debugger or an
+// emulator lends its files and its screen. board.ld says where things lie.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,15 @@ extern const std::byte data_in_flash[];
 
 namespace {
 
-enum : std::uintptr_t { kOpen = 1, kClose = 2, kWriteText = 4, kRead = 6, kGetCommandLine = 0x15, kExitExtended = 0x20, kApplicationExit = 0x20026 };
+enum : std::uintptr_t {
+  kOpen = 1,
+  kClose = 2,
+  kWriteText = 4,
+  kRead = 6,
+  kGetCommandLine = 0x15,
+  kExitExtended = 0x20,
+  kApplicationExit = 0x20026
+};
 
 /// One request to the debugger or emulator.
 std::uintptr_t semihosting(std::uintptr_t operation, const void* argument) {
@@ -104,9 +112,12 @@ void count_from_here() {
   at(kSysTickValue) = 0;        // whatever is written, it begins from the longest
   at(kSysTickControl) = 0b101;  // on, with the core's clock
 }
-// With -icount shift=5 an instruction takes 2^5 ns in QEMU, and the board's clock of 25 MHz ticks every 40 ns. On a real core, DWT's CYCCNT counts cycles.
+// With -icount shift=5 an instruction takes 2^5 ns in QEMU, and the board's clock of 25 MHz ticks every 40 ns. On a real core, DWT's CYCCNT
+// counts cycles.
 std::uint32_t counted() { return (kLongest - at(kSysTickValue)) / 4 * 5; }
 
-std::size_t stack_used() { return static_cast<std::size_t>(stack_end - std::find_if(stack_begin, stack_end, [](std::byte b) { return b != kPaint; })); }
+std::size_t stack_used() {
+  return static_cast<std::size_t>(stack_end - std::find_if(stack_begin, stack_end, [](std::byte b) { return b != kPaint; }));
+}
 
 }  // namespace platform

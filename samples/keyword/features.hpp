@@ -1,8 +1,8 @@
 // What a model hears of speech: mel-frequency cepstral coefficients, as the samples come in. No heap, no library, 6 KB of tables in flash.
 //
-// Every 20 ms the last 30 ms of samples become ten numbers: how loud it is at 40 pitches that lie apart as ears tell them (a Fourier transform, whose
-// power is summed in bands), in logarithms, and of these the ten coarsest cosine waves (a cosine transform), which tell vowels and consonants apart and
-// leave the voice's own pitch out. A model sees those of the last second.
+// Every 20 ms the last 30 ms of samples become ten numbers: how loud it is at 40 pitches that lie apart as ears tell them (a Fourier
+// transform, whose power is summed in bands), in logarithms, and of these the ten coarsest cosine waves (a cosine transform), which tell
+// vowels and consonants apart and leave the voice's own pitch out. A model sees those of the last second.
 //
 // train.py calls this same code, by features.cpp, so a model is trained with what the device computes.
 #pragma once
@@ -79,8 +79,8 @@ inline constexpr auto kRoots = [] {
   return table;
 }();
 
-/// Where the frequency of each point of the transform lies between the middles of bands: 2.25 is a quarter of the way from the second band to the third
-/// (the first is number 1). Bands are triangles, so the point counts by 0.75 in the one and 0.25 in the other. 0 and less, or above 40: by one or none.
+/// Where the frequency of each point of the transform lies between the middles of bands: 2.25 is a quarter of the way from the second band
+/// to the third (the first is number 1). Bands are triangles, so the point counts by 0.75 in the one and 0.25 in the other. -1: in none.
 inline constexpr auto kPlaces = [] {
   std::array<float, kHalf> table{};
   const double width = (mel(kHighest) - mel(kLowest)) / (kBands + 1);
@@ -157,8 +157,8 @@ inline void energies(std::span<const std::int16_t, kWindow> samples, std::array<
   }
 }
 
-/// The coefficients from the energies. Finer waves are weaker, and the first number, the loudness, is larger than all: weights make them alike, so that
-/// one scale serves when a model's input is rounded to a byte.
+/// The coefficients from the energies. Finer waves are weaker, and the first number, the loudness, is larger than all: weights make them
+/// alike, so that one scale serves when a model's input is rounded to a byte.
 inline void cepstrum(const std::array<float, kBands>& bands, std::span<float, kCoefficients> coefficients) {
   constexpr float kFloor = 1e-5F, kMiddle = 5;  // silence, in energy; what the logarithm is counted from
   for (float& sum : coefficients) sum = 0;

@@ -1,6 +1,7 @@
 // Listens to WAV files and says which of ten words it hears: keyword yes.wav ... The same on a board and on a computer (platform.h).
 //
-// The files are read as a microphone would give them, 20 ms at a time, so they may be of any length. Every 100 ms the model looks at the last second.
+// The files are read as a microphone would give them, 20 ms at a time, so they may be of any length. Every 100 ms the model looks at the
+// last second.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,7 +12,8 @@
 
 namespace {
 
-constexpr std::array<const char*, 12> kLabels = {"yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go", "(another word)", "(silence)"};
+constexpr std::array<const char*, 12> kLabels = {"yes", "no",  "up",   "down", "left",           "right",
+                                                 "on",  "off", "stop", "go",   "(another word)", "(silence)"};
 constexpr std::size_t kWords = 10;
 constexpr std::size_t kHopsBetweenRuns = 5;
 constexpr float kSure = 0.7F;     // the score from which a run counts
@@ -36,9 +38,20 @@ void put_hundredths(std::uint32_t value) {
 /// Reads up to the samples of a WAV file; false if it is none of 16 kHz, one channel and 16 bits.
 bool find_samples(int file, std::size_t& samples) {
   const auto field = [file](auto& value) { return platform::read(file, std::as_writable_bytes(std::span(&value, 1))); };
-  struct { char riff[4]; std::uint32_t bytes; char wave[4]; } head;
-  struct { std::uint16_t form, channels; std::uint32_t rate, bytes_a_second; std::uint16_t bytes_a_sample, bits; } format{};
-  struct { char name[4]; std::uint32_t bytes; } chunk;
+  struct {
+    char riff[4];
+    std::uint32_t bytes;
+    char wave[4];
+  } head;
+  struct {
+    std::uint16_t form, channels;
+    std::uint32_t rate, bytes_a_second;
+    std::uint16_t bytes_a_sample, bits;
+  } format{};
+  struct {
+    char name[4];
+    std::uint32_t bytes;
+  } chunk;
   if (!field(head) || std::memcmp(head.riff, "RIFF", 4) != 0 || std::memcmp(head.wave, "WAVE", 4) != 0) return false;
   while (field(chunk)) {
     if (std::memcmp(chunk.name, "data", 4) == 0) {
@@ -115,7 +128,8 @@ const char* listen(const char* path) {
 
     std::array<float, kLabels.size()> scores;
     platform::count_from_here();
-    if (const onnxc::Status status = keyword::run({.features = listener.frames()}, {.scores = scores}, arena)) error = onnxc::describe(status);
+    if (const onnxc::Status status = keyword::run({.features = listener.frames()}, {.scores = scores}, arena))
+      error = onnxc::describe(status);
     model_took = std::max(model_took, platform::counted());
     words.add(scores, hops);
   }

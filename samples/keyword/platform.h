@@ -1,4 +1,5 @@
-// What the program needs of the machine under it: board.cpp is an emulated board, host.cpp a computer. Elsewhere, a microphone takes the place of files.
+// What the program needs of the machine under it: board.cpp is an emulated board, host.cpp a computer. Elsewhere, a microphone takes the
+// place of files.
 #pragma once
 #include <cstddef>
 #include <cstdint>

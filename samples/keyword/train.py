@@ -4,8 +4,8 @@
     tools/setup.sh --sample-deps --test-deps     # or espeak-ng and g++ of Debian, and numpy, onnx and onnxruntime by pip
     . tools/env.sh && "$ONNXC_PYTHON" samples/keyword/train.py
 
-$ONNXC names the onnxc that quantises, by default build/onnxc. Writes keyword.onnx, which `onnxc quantize` has made of the trained network, and two clips by voices that training did not hear: yes.wav, stop.wav.
-The seeds are fixed; takes some minutes on one core. Other versions of numpy or espeak-ng give another model, as good.
+$ONNXC names the onnxc that quantises, by default build/onnxc. Writes keyword.onnx, which `onnxc quantize` has made of the trained network, and two clips by voices
+that training did not hear: yes.wav, stop.wav. The seeds are fixed; takes some minutes on one core. Other versions of numpy or espeak-ng give another model, as good.
 """
 import ctypes
 import os

@@ -14,6 +14,7 @@ ONNX_ROOT="${ONNX_ROOT:-$ONNXC_CACHE/onnx-$ONNX_VERSION-1}"
 ONNXC_BUILD_VENV="$ONNXC_CACHE/venv-build-1"
 ONNXC_TEST_VENV="$ONNXC_CACHE/venv-test-1"
 ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-3"
+ONNXC_PACKAGE_VENV="$ONNXC_CACHE/venv-package-1"
 
 if [ -z "${ONNXC_PYTHON:-}" ]; then
   if [ -e "$ONNXC_TEST_VENV/.complete" ]; then ONNXC_PYTHON="$ONNXC_TEST_VENV/bin/python"; else ONNXC_PYTHON=python3; fi

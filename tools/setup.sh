@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--bench-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--bench-deps] [--package-deps] [--sample-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
 #   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
+#   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
+#   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
 #   --quiet        say only what is being done, nothing when all is there
 #
 # A run that finds everything in place takes a fraction of a second. An interrupted run leaves nothing that looks finished.
@@ -24,20 +26,24 @@ cross_packages=(g++-aarch64-linux-gnu qemu-user
                 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu
                 clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs)
 check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev)
+sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
+package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0)
 
-test_deps=no cross_deps=no check_deps=no bench_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no bench_deps=no package_deps=no sample_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
     --cross-deps) cross_deps=yes ;;
     --check-deps) check_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
+    --package-deps) package_deps=yes ;;
+    --sample-deps) sample_deps=yes ;;
     --quiet) quiet=yes ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "setup: unknown option $argument (see --help)" >&2; exit 2 ;;
@@ -46,6 +52,7 @@ done
 [ $test_deps = no ] || packages+=("${test_packages[@]}")
 [ $cross_deps = no ] || packages+=("${cross_packages[@]}")
 [ $check_deps = no ] || packages+=("${check_packages[@]}")
+[ $sample_deps = no ] || packages+=("${sample_packages[@]}")
 
 say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -157,6 +164,7 @@ find "$ONNXC_CACHE" -maxdepth 1 -name 'building.*' -exec rm -rf {} +  # of runs 
 build_onnx
 [ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}" "${lint_wheels[@]}"
 [ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
+[ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"
 
 if [ $quiet = no ]; then
   say "ready"

@@ -17,7 +17,9 @@ struct ScratchSteps {
   Program program;
   BufferId last = -1;
 
-  ScratchSteps() { program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {1 << 18}}); }
+  ScratchSteps() {
+    program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {1 << 18}});
+  }
   BufferId room(Dim floats, ElementType element = ElementType::F32) {
     program.buffers.push_back(
         {.name = "scratch", .element = element, .extents = {floats * kThreads}, .bytes = floats * kThreads * (held_bits(element) / 8)});

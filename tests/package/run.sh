@@ -87,6 +87,13 @@ else
   echo "skipped: no arm-none-eabi-g++; tools/setup.sh --cross-deps installs it"
 fi
 
+echo "-- what tools of ecosystems say"
+if [ -e "$ONNXC_PACKAGE_VENV/.complete" ]; then
+  "$ONNXC_PACKAGE_VENV/bin/python" tests/package/ecosystems.py "$out"
+else
+  echo "skipped: no PlatformIO and others; tools/setup.sh --package-deps installs them"
+fi
+
 echo "-- what cannot be made leaves nothing"
 refused() {  # refused CODE WORDS ARGUMENTS...
   local code=0

@@ -207,6 +207,8 @@ def check_info(folder):
     expect(info["packed_weight_bytes"] >= 4 * (16 * 3 * 9 + 16 * 16 * 9 + 16 * 16 + 80), "packed weights", info["packed_weight_bytes"])
     macs = 16 * 27 * 1024 + 16 * 16 * 9 * 1024 + 16 * 16 * 1024 + 80
     expect(int(info["macs"]) == macs == sum(layer["macs"] for layer in info["layers"]), "multiply-adds", info["macs"])
+    stated = [d.dim_value for d in onnx.load(folder / "model.onnx").graph.output[0].type.tensor_type.shape.dim]
+    expect(info["outputs"][0]["type"] == f"f32{stated}", "the output has its extents", info["outputs"])
     rows = list(csv.DictReader(call(ONNXC, "info", folder / "model.onnx", "--csv").splitlines()))
     expect([int(r["step"]) for r in rows] == [layer["step"] for layer in info["layers"]] and sum(int(r["macs"]) for r in rows) == macs, "a line for each step", rows)
     expect(any("left_conv" in r["nodes"] for r in rows), "lines name nodes", rows)

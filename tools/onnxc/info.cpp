@@ -36,7 +36,16 @@ struct Compiled {
   ordered_json device_arena{}, transfers{};  ///< null where there is no GPU
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
   ordered_json footprint{}, emulated{};  ///< null without --measure
+  std::vector<std::string> outputs{};    ///< types of those that are tensors, else empty
 };
+
+/// With extents as they were inferred: those that a model states are not believed when it is read.
+std::vector<std::string> types_of_outputs(const Program& program) {
+  std::vector<std::string> types;
+  for (const BufferId id : program.outputs)
+    types.push_back(program[id].is_value ? "" : Type::tensor(program[id].element, program[id].extents).text());
+  return types;
+}
 
 /// A line for each step: its number, kernel, work and nodes.
 ordered_json layers_of(const ordered_json& description) {
@@ -80,7 +89,8 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved"),
             description.value("footprint", ordered_json()),
-            description.value("emulated", ordered_json())};
+            description.value("emulated", ordered_json()),
+            types_of_outputs(described.compilation.program)};
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Io) throw;
     return {"", e.diagnostics().front().text()};
@@ -215,7 +225,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
   const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes,
-              footprint, emulated] = look_into(path, options);
+              footprint, emulated, outputs] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -227,6 +237,9 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     for (ValueId v : ids) list.push_back({{"name", model.graph[v].name}, {"type", model.graph[v].type.text()}});
     return list;
   };
+  ordered_json listed_outputs = values(model.graph.outputs);
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (!outputs[k].empty()) listed_outputs[k]["type"] = outputs[k];
   ordered_json all{{"file", path},
                    {"sha256", model.info.sha256},
                    {"ir_version", model.info.ir_version},
@@ -236,7 +249,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
                    {"graph", model.info.graph_name},
                    {"metadata", model.info.metadata},
                    {"inputs", values(model.graph.inputs)},
-                   {"outputs", values(model.graph.outputs)},
+                   {"outputs", std::move(listed_outputs)},
                    {"nodes", nodes},
                    {"operators", operators},
                    {"parameters", parameters},

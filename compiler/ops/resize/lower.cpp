@@ -53,7 +53,7 @@ std::vector<Pass> passes_of(const Node& node, const ResizePlan& plan, int last) 
   return passes;
 }
 
-Dim product(const Extents& extents, std::size_t first, std::size_t last) {
+Dim count_over(const Extents& extents, std::size_t first, std::size_t last) {
   Dim n = 1;
   for (std::size_t k = first; k < last; ++k) n *= extents[k];
   return n;
@@ -95,9 +95,9 @@ void call_planar(StepBuilder& step, const PassCall& p) {
       .template_arg(p.across.stays ? RuntimeName{"kStays"} : taps_arg(p.across.taps))
       .pointer(p.from)
       .pointer(p.to);
-  step.params({{"planes", dim_arg(product(p.from.extents, 0, p.at))},
-               {"h", dim_arg(product(p.from.extents, p.at, p.next))},
-               {"w", dim_arg(product(p.from.extents, p.next, p.from.extents.size()))},
+  step.params({{"planes", dim_arg(count_over(p.from.extents, 0, p.at))},
+               {"h", dim_arg(count_over(p.from.extents, p.at, p.next))},
+               {"w", dim_arg(count_over(p.from.extents, p.next, p.from.extents.size()))},
                {"y", p.down.params},
                {"x", p.across.params}});
 }
@@ -105,9 +105,9 @@ void call_pixels(StepBuilder& step, const PassCall& p) {
   const bool held = p.down.taps && p.across.taps;
   for (const auto& taps : {p.down.taps, p.across.taps}) step.template_arg(taps_arg(held ? taps : std::nullopt));
   step.pointer(p.from).pointer(p.to);
-  step.params({{"n", dim_arg(p.from.extents[0] * product(p.from.extents, 2, p.at))},
-               {"h", dim_arg(product(p.from.extents, p.at, p.next))},
-               {"w", dim_arg(product(p.from.extents, p.next, p.from.extents.size()))},
+  step.params({{"n", dim_arg(p.from.extents[0] * count_over(p.from.extents, 2, p.at))},
+               {"h", dim_arg(count_over(p.from.extents, p.at, p.next))},
+               {"w", dim_arg(count_over(p.from.extents, p.next, p.from.extents.size()))},
                {"c", dim_arg(p.from.extents[1])},
                {"x_pixel", dim_arg(p.from.layout.pixel_stride)},
                {"y_pixel", dim_arg(p.to.layout.pixel_stride)},
@@ -145,7 +145,7 @@ void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
     // rows that are planes of their own.
     const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1,
                       next = pass.down != nullptr ? at + 1 : at;
-    const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, next, end));
+    const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, count_over(to.extents, next, end));
     StepBuilder step = l.call(pixels ? "resize" : "resize_planar");
     (pixels ? call_pixels : call_planar)(step, {from, to, at, next, down, across});
     step.macs(element_count(to.extents) * down.sources * across.sources);
@@ -177,10 +177,10 @@ void lower_scalar(KernelQuery& l, const ResizePlan& plan) {
       to.extents[axis] = a.out;
       to.pointer = l.workspace(fmt::format("axis{}", a.axis), to.element, element_count(to.extents));
     }
-    NamedArgs params{{"outer", dim_arg(product(from.extents, 0, axis))},
+    NamedArgs params{{"outer", dim_arg(count_over(from.extents, 0, axis))},
                      {"in", dim_arg(a.in)},
                      {"out", dim_arg(a.out)},
-                     {"inner", dim_arg(product(from.extents, axis + 1, from.extents.size()))},
+                     {"inner", dim_arg(count_over(from.extents, axis + 1, from.extents.size()))},
                      {"taps", dim_arg(table.taps)}};
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});

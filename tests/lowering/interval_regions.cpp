@@ -107,14 +107,16 @@ TEST_CASE("no choice is better than the one that is proved") {
 TEST_CASE("where everything lives at once a choice is found, though not proved") {
   std::mt19937 random(1);
   std::vector<IntervalOffer> intervals;
-  for (int i = 0; i < 60; ++i) intervals.push_back({{8 * (1 + static_cast<int64_t>(random() % 50)), i % 3, 4, 8}, 1.0 + static_cast<double>(random() % 90)});
+  for (int i = 0; i < 60; ++i)
+    intervals.push_back({{8 * (1 + static_cast<int64_t>(random() % 50)), i % 3, 4, 8}, 1.0 + static_cast<double>(random() % 90)});
   const RegionChoice choice = choose_for_region(intervals, {}, 2'000);
   CHECK_FALSE(choice.proved_best);
   CHECK(choice.interval_bytes <= 2'000);
   // What takes them by value for each byte gets that much.
   std::vector<int> order(intervals.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, std::ranges::greater(), [&](int i) { return intervals[i].value / static_cast<double>(intervals[i].interval.size); });
+  std::ranges::sort(order, std::ranges::greater(),
+                    [&](int i) { return intervals[i].value / static_cast<double>(intervals[i].interval.size); });
   double greedy = 0;
   for (int64_t bytes = 0; const int i : order) {
     if (bytes + intervals[i].interval.size > 2'000) continue;
@@ -174,7 +176,8 @@ TEST_CASE("what is accessed most for its bytes and steps stays in the fast memor
 }
 
 TEST_CASE("constants and buffers share a memory, and flash takes constants alone") {
-  RegionProblem problem = problem_of({{64, 0, 2, 8}, {64, 1, 3, 8}, {128, 2, 4, 8}}, {10, 900, 20}, {{128, true, true}, {256, true, false}, {512, false, true}});
+  RegionProblem problem = problem_of({{64, 0, 2, 8}, {64, 1, 3, 8}, {128, 2, 4, 8}}, {10, 900, 20},
+                                     {{128, true, true}, {256, true, false}, {512, false, true}});
   problem.constants = {64, 512, 8};
   problem.constant_accesses = {800, 600, 1};
   const RegionPlan plan = spread_over_regions(problem);
@@ -265,8 +268,9 @@ TEST_CASE("two memories against every possible split") {
 TEST_CASE("random intervals and constants over three memories: valid, and the same each time") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    RegionProblem problem = problem_of(random_intervals(random, static_cast<int>(random() % 40), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 15)),
-                                       {}, {{static_cast<int64_t>(random() % 10'000)}, {static_cast<int64_t>(random() % 40'000), true, random() % 2 == 0}, {1 << 30}});
+    RegionProblem problem = problem_of(
+        random_intervals(random, static_cast<int>(random() % 40), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 15)),
+        {}, {{static_cast<int64_t>(random() % 10'000)}, {static_cast<int64_t>(random() % 40'000), true, random() % 2 == 0}, {1 << 30}});
     for (double& accesses : problem.interval_accesses) accesses = static_cast<double>(random() % 1000);
     for (unsigned i = 0, n = random() % 10; i < n; ++i) {
       problem.constants.push_back(static_cast<int64_t>(random() % 4'000));

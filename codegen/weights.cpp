@@ -81,18 +81,19 @@ void append_asm(Text& out, const std::string& symbol, std::string_view section, 
   out += kEnd;
 }
 
-std::string extern_image(const std::string& symbol) {
+std::string extern_image(const std::string& symbol, const std::string& pointer) {
   return fmt::format(
-      "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* weights = {0};\n",
-      symbol);
+      "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* {1} = {0};\n",
+      symbol, pointer);
 }
 
-void append_string_image(Text& text, const std::string& symbol, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
+void append_string_image(Text& text, const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs,
+                         const WeightLayout& layout) {
   std::string out;
   out += fmt::format("alignas({}) const char {}[] =\n", layout.alignment, symbol);
   append_string(out, blobs, layout);
   if (layout.bytes == 0) out += "    \"\"\n";
-  out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const weights = reinterpret_cast<const std::byte*>({});\n", symbol);
+  out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const {} = reinterpret_cast<const std::byte*>({});\n", pointer, symbol);
   text += out;
 }
 
@@ -140,24 +141,24 @@ std::string asm_image(WeightsText& text, const Image& image) {
     };
   });
   out += kEndLongLiteral;
-  out += extern_image(image.symbol);
+  out += extern_image(image.symbol, image.options.pointer);
   out += "#else\n";
   if (image.automatic && image.layout.bytes <= kStringLimit) {
     out += kAllowLongLiteral;
-    append_string_image(out, image.symbol + "_image", image.blobs, image.layout);
+    append_string_image(out, image.symbol + "_image", image.options.pointer, image.blobs, image.layout);
     out += kEndLongLiteral;
   } else {
     out += "#error \"this compiler cannot take weights as assembly; ask onnxc for --weights=string\"\n";
   }
   out += "#endif\n";
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string string_image(WeightsText& text, const Image& image) {
   text.declarations += kAllowLongLiteral;
-  append_string_image(text.declarations, image.symbol + "_image", image.blobs, image.layout);
+  append_string_image(text.declarations, image.symbol + "_image", image.options.pointer, image.blobs, image.layout);
   text.declarations += kEndLongLiteral;
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string incbin_image(WeightsText& text, const Image& image) {
@@ -165,9 +166,9 @@ std::string incbin_image(WeightsText& text, const Image& image) {
   text.declarations += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
   append_asm(text.declarations, image.symbol, image.section, image.layout,
              [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
-  text.declarations += extern_image(image.symbol);
+  text.declarations += extern_image(image.symbol, image.options.pointer);
   text.side_files.push_back({file, make_image(image.blobs, image.layout)});
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string object_image(WeightsText& text, const Image& image) {

@@ -39,6 +39,7 @@ struct Compiled {
   ordered_json device_arena{}, transfers{};  ///< null where there is no GPU
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
   std::optional<Footprint> footprint{};  ///< with --measure
+  ordered_json regions{};                ///< null where none are named
 };
 
 /// A line for each step: its number, kernel, work and nodes.
@@ -77,7 +78,8 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             description.value("transfers", ordered_json()),
             totals.at("weight_bytes"),
             totals.at("weight_bytes_saved"),
-            options.measure ? std::optional(measure_footprint(described.compilation, direct)) : std::nullopt};
+            options.measure ? std::optional(measure_footprint(described.compilation, direct)) : std::nullopt,
+            description.value("regions", ordered_json())};
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Usage) throw;
     return {"", e.diagnostics().front().text()};
@@ -102,6 +104,20 @@ void print_arena(const ordered_json& arena, const char* what) {
              unshared);
 }
 
+void print_regions(const ordered_json& regions) {
+  double elsewhere = 1;
+  for (const ordered_json& region : regions) {
+    const auto arena = region.at("bytes").get<int64_t>(), constants = region.at("constant_bytes").get<int64_t>();
+    const auto section = region.at("section").get<std::string>();
+    const auto share = region.at("share").get<double>();
+    fmt::print("  region      {}: {} of {} bytes{}{}; {:.1f} % of the accesses\n", line_of(region.at("name")), arena + constants,
+               line_of(region.at("capacity")), arena > 0 ? fmt::format(", arena {}", arena) : "",
+               constants > 0 ? fmt::format(", constants {} in {}", constants, one_line(section)) : "", 100 * share);
+    elsewhere -= share;
+  }
+  fmt::print("  elsewhere   {:.1f} % of the accesses\n", 100 * std::max(elsewhere, 0.0));
+}
+
 ordered_json json_of(const Footprint& f) {
   ordered_json path = ordered_json::array();
   for (const std::string& function : f.stack.path) path.push_back(function);
@@ -111,6 +127,7 @@ ordered_json json_of(const Footprint& f) {
           {"data", f.data},
           {"zeroed", f.zeroed},
           {"arena", f.arena < kEndless ? ordered_json(f.arena) : ordered_json()},
+          {"copied_constants", f.copied_constants()},
           {"stack", f.stack.bytes ? ordered_json(*f.stack.bytes) : ordered_json()},
           {"stack_path", std::move(path)},
           {"compiler", f.compiler}};
@@ -120,7 +137,9 @@ void print_footprint(const Footprint& f) {
   fmt::print("  flash       {} bytes: code {}, constants {}, weights {}\n", f.flash(), f.code, f.constants, f.weights);
   if (f.stack.bytes) fmt::print("  stack       {} bytes: {}\n", *f.stack.bytes, one_line(stack_path(f.stack)));
   else fmt::print("  stack       unknown: {}\n", f.stack.why);
-  if (f.stack.bytes && f.arena < kEndless) fmt::print("  RAM         {} bytes: arena, stack, variables {}\n", f.ram(), f.data + f.zeroed);
+  if (f.stack.bytes && f.arena < kEndless)
+    fmt::print("  RAM         {} bytes: arena, stack, variables {}{}\n", f.ram(), f.data + f.zeroed,
+               f.copied_constants() > 0 ? fmt::format(", constants of regions {}", f.copied_constants()) : "");
   fmt::print("  measured    {}\n", one_line(f.compiler));
 }
 
@@ -194,7 +213,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
   const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes,
-              footprint] = look_into(path, options);
+              footprint, regions] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -225,6 +244,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["libraries"] = libraries;
     all["arena"] = arena;
     if (!device_arena.is_null()) all.update({{"device_arena", device_arena}, {"transfers", transfers}});
+    if (!regions.is_null()) all["regions"] = regions;
     all["packed_weight_bytes"] = packed_weight_bytes;
     all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
@@ -250,6 +270,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
         saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena, device_arena.is_null() ? "arena" : "host arena");
+    if (!regions.is_null()) print_regions(regions);
     if (footprint) print_footprint(*footprint);
     if (!device_arena.is_null()) {
       print_arena(device_arena, "GPU arena");

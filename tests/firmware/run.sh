@@ -22,6 +22,8 @@ if [ "${1:-}" = --all ]; then "$ONNXC_PYTHON" tests/firmware/kernels.py; else "$
 check --machines cortex-m4,cortex-m55 --models made_ad,made_kws --levels O3,Os --golden
 echo "-- the stack that units state"
 check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure
+echo "-- memories of several speeds"
+"$ONNXC_PYTHON" tests/firmware/regions.py
 echo "-- the comparison with another compiler of models"
 out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT

@@ -121,7 +121,8 @@ def placement(machine, stack):
         return "-nostartfiles -Wl,--no-entry,--export=measure,--stack-first,-z,stack-size=%d" % stack
     code, data = machine.code, machine.large if stack > machine.data[1] // 4 else machine.data
     places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
-              "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset}
+              "RESET_ORIGIN": code[0] if machine.reset is None else machine.reset, "FAST_ORIGIN": machine.fast[0], "FAST_SIZE": machine.fast[1],
+              "SLOW_ORIGIN": machine.slow[0], "SLOW_SIZE": machine.slow[1]}
     return ["-nostartfiles", "-T", str(PARTS / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 

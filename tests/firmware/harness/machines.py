@@ -19,6 +19,8 @@ class Machine:
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
     large: tuple = (0, 0)  # another memory for values, slower on a real board, for those that need more
+    fast: tuple = (0, 0)  # memories for units with regions, apart from those above
+    slow: tuple = (0, 0)
     reset: int | None = None  # where the processor starts or looks for its vectors, if that is not where the code begins
     more: str = ""  # more for both compilers: where headers and libraries are
     prelude: str = ""  # assembly before that of the unit
@@ -32,8 +34,11 @@ class Machine:
 BARE = "-nographic -monitor none -serial none -semihosting-config enable=on,target=native -kernel"
 
 
-def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 4 << 20), large=(0x2100_0000, 16 << 20), reset=None):
-    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, large=large, reset=reset)
+# Of the boards with SSRAM and PSRAM: the upper end of the one, and the other.
+def cortex(name, flags, board, code=(0, 4 << 20), data=(0x2000_0000, 3 << 20), large=(0x2100_0000, 16 << 20), reset=None):
+    fast, slow = ((0x2030_0000, 1 << 20), large) if data[0] == 0x2000_0000 else ((0, 0), (0, 0))
+    return Machine(name, "arm-none-eabi-g++", flags + " -mthumb", f"qemu-system-arm -M {board} {BARE}", "arm-none-eabi-gcc", code=code, data=data, large=large,
+                   fast=fast, slow=slow, reset=reset)
 
 
 # Picolibc and wasi-libc come without a C++ library. The headers that the runtime needs are the same for every machine: those of newlib's C++ library, which is made for

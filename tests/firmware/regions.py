@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Units with memories of several speeds, on emulated boards that have them: SSRAM, where a few kilobytes hold what is accessed most, and PSRAM at another address.
+
+Results are right, the parts of the arena and the constants of the fast memory lie where they were put, and a run writes nothing beside its arenas.
+"""
+import os
+import re
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from harness import image, models
+from harness.machines import MACHINES
+from harness.measure import head, line, measured
+
+ONNXC = Path(os.environ.get("ONNXC_EXECUTABLE", image.ROOT / "build/onnxc"))
+REGIONS = ["--region=fast:8K:.fast", "--region=slow:128K"]
+CASES = [(name, machine) for name in ("made_kws_int8", "mlperf_tiny_kws_int8") for machine in ("cortex-m3", "cortex-m4")]
+
+GLUE = """#include "unit.h"
+namespace {{
+template <std::size_t bytes>
+struct Guarded {{
+  std::byte before[64];
+  alignas(unit::arena_alignment) std::byte memory[bytes];
+  std::byte behind[64];
+  void paint() {{
+    for (std::size_t i = 0; i < 64; ++i) before[i] = behind[i] = std::byte{{0xA5}};
+    for (std::byte& b : memory) b = std::byte{{0xFF}};
+  }}
+  bool is_whole() const {{
+    for (std::size_t i = 0; i < 64; ++i) {{
+      if (before[i] != std::byte{{0xA5}} || behind[i] != std::byte{{0xA5}}) return false;
+    }}
+    return true;
+  }}
+}};
+[[gnu::section(".arena_fast")]] Guarded<unit::fast_bytes> fast;
+[[gnu::section(".arena_slow")]] Guarded<unit::slow_bytes> slow;
+const unit::Inputs in{{{inputs}}};
+const unit::Outputs out{{{outputs}}};
+}}
+extern "C" {{
+const Bytes arena{{fast.memory, sizeof fast.memory}};
+std::int32_t run_model() {{
+  fast.paint();
+  slow.paint();
+  const std::int32_t code = unit::run(in, out, {{fast.memory, slow.memory}}).code;
+  return code == 0 && !(fast.is_whole() && slow.is_whole()) ? 1000 : code;
+}}
+}}
+"""
+
+
+def unit_of(case, machine, folder):
+    source = folder / "unit.cpp"
+    image.command(ONNXC, case.model, f"--target={machine.name}", "-Os", [f"--dim={name}={extent}" for name, extent in case.dims.items()], REGIONS, "-o", source)
+    header = (folder / "unit.h").read_text()
+    fast, slow = (int(re.search(rf"{name}_bytes = (\d+)", header)[1]) for name in ("fast", "slow"))
+    glue = GLUE.format(inputs=", ".join(f"input_{k}" for k in range(len(case.inputs))), outputs=", ".join(f"output_{k}" for k in range(len(case.expected))))
+    return image.Unit(source, glue, fast + slow, include=[image.ROOT / "runtime_stub"])
+
+
+def placed(machine, made):
+    """What is wrong with where the sections of the image lie."""
+    table = {words[1]: (int(words[2], 16), int(words[3], 16)) for words in map(str.split, image.command("arm-none-eabi-objdump -h", made).splitlines())
+             if len(words) > 3 and words[0].isdigit()}
+    for section, (origin, size) in {".fast": machine.fast, ".arena_fast": machine.fast, ".arena_slow": machine.slow}.items():
+        bytes_, address = table.get(section, (0, 0))
+        if bytes_ == 0 or not origin <= address <= origin + size - bytes_:
+            return f"section {section}: {bytes_} bytes at {address:#x}"
+    together = table[".fast"][0] + table[".arena_fast"][0] - 128  # without the margins
+    return None if together <= 8192 else f"{together} bytes in 8K of fast memory"
+
+
+def check(job):
+    case, machine = job
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        row = measured(case, machine, "Os", folder, lambda: unit_of(case, machine, folder))
+        if "wrong" not in row and (wrong := placed(machine, folder / "image")):
+            row["wrong"] = wrong
+    return row
+
+
+def main():
+    folders = models.folders()
+    jobs = [(models.case(folders[name]), MACHINES[machine]) for name, machine in CASES if name in folders and MACHINES[machine].missing() is None]
+    print(head(), flush=True)
+    with ThreadPoolExecutor(int(os.environ.get("ONNXC_JOBS", os.cpu_count() or 1))) as pool:
+        rows = []
+        for row in pool.map(check, jobs):
+            print(line(row), flush=True)
+            rows.append(row)
+    return 0 if rows and not any("wrong" in row for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

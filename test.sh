@@ -138,6 +138,7 @@ beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 beside "samples" script tests/samples/run.sh
 beside "a model in a page" script tests/web/run.sh
+beside "memories of several speeds" script tests/regions/run.sh
 beside "packages" script tests/package/run.sh
 beside "the same bits on every machine" script tests/numerics/reproducible.sh
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each

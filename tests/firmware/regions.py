@@ -53,10 +53,12 @@ std::int32_t run_model() {{
 """
 
 
-def unit_of(case, machine, folder):
+def unit_of(case, machine, folder, less):
+    """`less`: bytes that its header states too few for the slow memory."""
     source = folder / "unit.cpp"
     image.command(ONNXC, case.model, f"--target={machine.name}", "-Os", [f"--dim={name}={extent}" for name, extent in case.dims.items()], REGIONS, "-o", source)
     header = (folder / "unit.h").read_text()
+    (folder / "unit.h").write_text(header := re.sub(r"slow_bytes = (\d+)", lambda found: f"slow_bytes = {int(found[1]) - less}", header))
     fast, slow = (int(re.search(rf"{name}_bytes = (\d+)", header)[1]) for name in ("fast", "slow"))
     glue = GLUE.format(inputs=", ".join(f"input_{k}" for k in range(len(case.inputs))), outputs=", ".join(f"output_{k}" for k in range(len(case.expected))))
     return image.Unit(source, glue, fast + slow, include=[image.ROOT / "runtime_stub"])
@@ -75,10 +77,10 @@ def placed(machine, made):
 
 
 def check(job):
-    case, machine = job
+    case, machine, less = job
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        row = measured(case, machine, "Os", folder, lambda: unit_of(case, machine, folder))
+        row = measured(case, machine, "Os", folder, lambda: unit_of(case, machine, folder, less))
         if "wrong" not in row and (wrong := placed(machine, folder / "image")):
             row["wrong"] = wrong
     return row
@@ -86,7 +88,9 @@ def check(job):
 
 def main():
     folders = models.folders()
-    jobs = [(models.case(folders[name]), MACHINES[machine]) for name, machine in CASES if name in folders and MACHINES[machine].missing() is None]
+    jobs = [(models.case(folders[name]), MACHINES[machine], 0) for name, machine in CASES if name in folders and MACHINES[machine].missing() is None]
+    if jobs and check((*jobs[0][:2], 64)).get("wrong") != "status 1000":
+        raise SystemExit("a run that writes beside its arena is not seen")
     print(head(), flush=True)
     with ThreadPoolExecutor(int(os.environ.get("ONNXC_JOBS", os.cpu_count() or 1))) as pool:
         rows = []

@@ -50,7 +50,8 @@ TEST_CASE("without parts the interface is one arena") {
   Program program;
   CHECK(arena_parameter(program) == "std::span<std::byte> arena");
   CHECK(arena_base(program, {}) == "arena");
-  CHECK(arena_checks(program, true) == "  if (const auto status = onnxc::check_arena(arena, arena_bytes(dims), arena_alignment)) return status;\n");
+  CHECK(arena_checks(program, true) ==
+        "  if (const auto status = onnxc::check_arena(arena, arena_bytes(dims), arena_alignment)) return status;\n");
   program.regions = {divided().regions[2]};
   CHECK(arena_parameter(program) == "std::span<std::byte> arena");
 }
@@ -74,11 +75,13 @@ TEST_CASE("constants of regions lie in sections of their own, small and large on
   std::string source = "#include <cstdio>\n#include <onnxc/base.hpp>\n";
   for (const std::string& include : text.includes) source += "#include " + include + "\n";
   source += "namespace m {\n" + text.declarations.str() + "}\nusing namespace m;\n";
-  source += fmt::format("int main() {{ std::printf(\"%d %d %d\\n\", {}[63], {}[99999], {}[0]); }}\n", text.access("a"), text.access("b"), text.access("c"));
+  source += fmt::format("int main() {{ std::printf(\"%d %d %d\\n\", {}[63], {}[99999], {}[0]); }}\n", text.access("a"), text.access("b"),
+                        text.access("c"));
   folder.write("m.cpp", source);
   for (const std::string& compiler : test::compilers()) {
     INFO(compiler);
-    const bool built = test::run_in(folder, compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -I " ONNXC_SOURCE_DIR "/runtime_stub m.cpp -o m && ./m && objdump -h m");
+    const bool built = test::run_in(folder, compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -I " ONNXC_SOURCE_DIR
+                                                       "/runtime_stub m.cpp -o m && ./m && objdump -h m");
     const std::string log = folder.read("log");
     INFO(log);
     CHECK(built);

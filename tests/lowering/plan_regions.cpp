@@ -65,13 +65,26 @@ Built chain() {
 TEST_CASE("accesses by hand") {
   Built built = chain();
   const auto bytes = accesses_of(built.program);
-  CHECK(bytes[0] == 64 * 4);              // x: once for each result
-  CHECK(bytes[1] == 4 * 4);               // y: once
-  CHECK(bytes[2] == 64 * 4 + 256 * 4);    // a: written once; copied to s for 16 multiply-adds each
-  CHECK(bytes[3] == 32 * 4 + 32 * 4);     // b: each element once, which is more than 16 loads
-  CHECK(bytes[4] == 1024 * 4);            // s: a load for four multiply-adds
-  CHECK(bytes[5] == 1024 * 4);            // v
-  CHECK(bytes[6] == 16 * 4);              // w
+  CHECK(bytes[0] == 64 * 4);            // x: once for each result
+  CHECK(bytes[1] == 4 * 4);             // y: once
+  CHECK(bytes[2] == 64 * 4 + 256 * 4);  // a: written once; copied to s for 16 multiply-adds each
+  CHECK(bytes[3] == 32 * 4 + 32 * 4);   // b: each element once, which is more than 16 loads
+  CHECK(bytes[4] == 1024 * 4);          // s: a load for four multiply-adds
+  CHECK(bytes[5] == 1024 * 4);          // v
+  CHECK(bytes[6] == 16 * 4);            // w
+}
+
+TEST_CASE("accesses of a depthwise convolution, whose channels share nothing") {
+  Built built;
+  const BufferId x = built.buffer("x", 64), y = built.buffer("y", 64), w = built.weights("w", 48), s = built.buffer("s", 4);
+  built.program[x].extents = {1, 16, 2, 2};
+  built.step(64 * 3, {reads(x), reads(w), writes(y), writes(s)});
+  built.step(0, {form(reads(y))});
+  const auto bytes = accesses_of(built.program);
+  CHECK(bytes[x] == 192 * 4);
+  CHECK(bytes[w] == 192 * 4);
+  CHECK(bytes[s] == 192 * 4);
+  CHECK(bytes[y] == 64 * 4 + 64 * 4);
 }
 
 TEST_CASE("accesses in loops, through views, of what epilogues and parameters point to") {
@@ -115,8 +128,9 @@ TEST_CASE("a plan by hand") {
   CHECK(p.regions[0].share == Approx((4096 + 4096 + 64) / all));
   CHECK(p.regions[1].share == Approx((1280 + 256) / all));
   const std::string text = print_program(p);
-  for (const char* part : {"region fast: 64 of 640 bytes for the arena, 576 for constants in .f\n", "region slow: 384 of 4096 bytes for the arena, 0 for constants\n",
-                           "'s' at 0 live [1, 2) in fast\n", "'v' in fast\n", "'a' at 0 live [0, 2) in slow\n"})
+  for (const char* part : {"region fast: 64 of 640 bytes for the arena, 576 for constants in .f\n",
+                           "region slow: 384 of 4096 bytes for the arena, 0 for constants\n", "'s' at 0 live [1, 2) in fast\n",
+                           "'v' in fast\n", "'a' at 0 live [0, 2) in slow\n"})
     CHECK(text.find(part) != std::string::npos);
 }
 
@@ -142,9 +156,10 @@ TEST_CASE("a buffer without a region is refused with what lives beside it") {
     FAIL("it was not refused");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Budget);
-    CHECK(error.diagnostics().front().text() ==
-          "no region has room for 'a' (256 bytes): the arena takes 448 bytes at once, the regions hold 264; live together: 'a' (256 bytes), "
-          "'b' (128 bytes), 's' (64 bytes); see --region; one region that is larger, or --memory=min, would do");
+    CHECK(
+        error.diagnostics().front().text() ==
+        "no region has room for 'a' (256 bytes): the arena takes 448 bytes at once, the regions hold 264; live together: 'a' (256 bytes), "
+        "'b' (128 bytes), 's' (64 bytes); see --region; one region that is larger, or --memory=min, would do");
   }
 }
 
@@ -193,7 +208,8 @@ TEST_CASE("random programs over regions") {
       for (const int step : {i.first, std::min(i.last, 22) - 1})
         built.program.steps[static_cast<std::size_t>(step)].call()->args.emplace_back(PointerArg{id, step == i.first});
     }
-    for (Step& step : built.program.steps) step.call()->args.emplace_back(reads(built.weights("w", static_cast<int64_t>(random() % 500) + 1)));
+    for (Step& step : built.program.steps)
+      step.call()->args.emplace_back(reads(built.weights("w", static_cast<int64_t>(random() % 500) + 1)));
     plan_memory(built.program);
     const int64_t arena = built.program.arena.bytes.value();
     const std::vector<Region> regions{{.name = "a", .capacity = static_cast<int64_t>(random() % 20'000), .section = ".a"},

@@ -39,10 +39,15 @@ class Estimate {
     const double macs = static_cast<double>(call.macs.is_constant() ? call.macs.value() : 0);
     double results = 0;
     bool copies = false;
+    int64_t channels = 0;  // of the operands
     for_each_pointer(Step{call}, [&](const PointerArg& p) {
+      const Buffer& b = program_[p.buffer];
       if (is_scratch(p)) copies = true;
       else if (p.writes) results = std::max(results, elements(p));
+      else if (is_image(b) && b.extents[1].is_constant()) channels = std::max(channels, b.extents[1].value());
     });
+    const bool depthwise = macs < results * static_cast<double>(channels);  // nothing that one channel reads serves another
+    const double shared = depthwise ? 1 : kShared, copied = depthwise ? 1 : kCopied;
     bool first = true;
     for (const Arg& arg : call.args) {
       const PointerArg* const p = pointer_of(arg);
@@ -51,9 +56,9 @@ class Estimate {
         others.args = {arg};
         for_each_pointer(Step{std::move(others)}, [&](const PointerArg& q) { add(q, q.writes ? 0 : results, times); });
       } else if (p->writes) {
-        add(*p, is_scratch(*p) ? macs / kShared : 0, times);
+        add(*p, is_scratch(*p) ? macs / shared : 0, times);
       } else {
-        add(*p, macs / (first && copies ? kCopied : kShared), times);
+        add(*p, macs / (first && copies ? copied : shared), times);
         first = false;
       }
     }
@@ -64,6 +69,8 @@ class Estimate {
     if (const auto* const tensor = std::get_if<TensorArg>(&arg)) return &tensor->pointer;
     return std::get_if<PointerArg>(&arg);
   }
+
+  static bool is_image(const Buffer& b) { return b.extents.size() > (b.pixel_stride == Dim(0) ? 3 : 2); }
 
   bool is_scratch(const PointerArg& p) const {
     const BufferId root = root_of(program_, p.buffer);

@@ -9,6 +9,7 @@ namespace onnxc {
 ///   - a step touches every element of what it reads or writes once, at least;
 ///   - the operands of a step with multiply-adds are read for them: a load serves four, which share it in registers;
 ///   - so is scratch memory, which a step writes and nobody else reads. What is copied there is read a quarter as often as that;
+///   - where each result takes fewer multiply-adds than its operand has channels, these are convolved apart, and nothing is shared;
 ///   - what an epilogue or a parameter points to is read once for each element of the result;
 ///   - the steps of a Loop count as often as it runs, where that is known; those of both branches of an If count.
 ///

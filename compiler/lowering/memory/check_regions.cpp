@@ -29,10 +29,12 @@ void check_parts(const Program& program) {
   for (const Region& region : program.regions) {
     heights.push_back(region.arena_bytes);
     all += region.arena_bytes;
-    if (region.arena_bytes % program.arena.alignment != 0) report_breach(fmt::format("a part of the arena has {} bytes", region.arena_bytes));
+    if (region.arena_bytes % program.arena.alignment != 0)
+      report_breach(fmt::format("a part of the arena has {} bytes", region.arena_bytes));
   }
   if (const auto breach = find_region_error(intervals, regions, offsets, heights)) report_breach(*breach);
-  if (program.arena.bytes.value() != all) report_breach(fmt::format("the arena has {} bytes, its parts {}", program.arena.bytes.value(), all));
+  if (program.arena.bytes.value() != all)
+    report_breach(fmt::format("the arena has {} bytes, its parts {}", program.arena.bytes.value(), all));
 }
 
 void check_constants(const Program& program) {
@@ -48,8 +50,10 @@ void check_constants(const Program& program) {
   }
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     const Region& region = program.regions[r];
-    if (region.constant_bytes != bytes[r]) report_breach(fmt::format("region {} says {} bytes of constants, not {}", region.name, region.constant_bytes, bytes[r]));
-    if (region.arena_bytes + region.constant_bytes > region.capacity) report_breach(fmt::format("region {} holds more than it can", region.name));
+    if (region.constant_bytes != bytes[r])
+      report_breach(fmt::format("region {} says {} bytes of constants, not {}", region.name, region.constant_bytes, bytes[r]));
+    if (region.arena_bytes + region.constant_bytes > region.capacity)
+      report_breach(fmt::format("region {} holds more than it can", region.name));
   }
 }
 

@@ -16,7 +16,8 @@ std::vector<BufferId> constants_of(const Program& program, const PerBuffer<doubl
   std::vector<BufferId> list;
   for (BufferId id = 0; id < std::ssize(program.buffers); ++id) {
     const Buffer& b = program[id];
-    if (b.space == Buffer::Space::Weights && b.parent < 0 && accesses[id] > 0 && !program.weights[static_cast<std::size_t>(b.index)].strings)
+    if (b.space == Buffer::Space::Weights && b.parent < 0 && accesses[id] > 0 &&
+        !program.weights[static_cast<std::size_t>(b.index)].strings)
       list.push_back(id);
   }
   return list;
@@ -43,7 +44,8 @@ void plan_regions(Program& program, std::vector<Region> regions) {
     problem.constants.push_back(aligned_bytes(program[id].bytes.value(), alignment));
     problem.constant_accesses.push_back(accesses[id]);
   }
-  for (const Region& region : program.regions) problem.memories.push_back({region.capacity, !region.constants_only, !region.section.empty()});
+  for (const Region& region : program.regions)
+    problem.memories.push_back({region.capacity, !region.constants_only, !region.section.empty()});
   const RegionPlan plan = spread_over_regions(problem);
 
   double all = 0;

@@ -16,11 +16,19 @@ LOOP, AROUND = 3, 40
 
 
 @functools.cache
-def counter():
-    """The emulator's plugin, built once a process."""
+def plugin(name):
+    """Of the emulator, built once a process."""
     folder = Path(tempfile.mkdtemp(prefix="onnxc-count-"))
-    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", PARTS / "count.c", "-o", folder / "count.so")
-    return folder / "count.so"
+    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", PARTS / f"{name}.c", "-o", folder / f"{name}.so")
+    return folder / f"{name}.so"
+
+
+def accesses(machine, image, limit=600):
+    """{address: bytes} of the words that one run loads and stores."""
+    elf, out, words = Elf(image), image.with_name("accesses"), machine.emulator.split()
+    words[1:1] = ["-plugin", f"{plugin('accesses')},begin={elf.address('counting_begins'):#x},end={elf.address('counting_ends'):#x},out={out}"]
+    subprocess.run([*words, str(image)], stdin=subprocess.DEVNULL, capture_output=True, timeout=limit)
+    return {int(address): int(bytes_) for address, bytes_ in map(str.split, out.read_text().splitlines())}
 
 
 def run(case, machine, image, limit=600):
@@ -30,7 +38,7 @@ def run(case, machine, image, limit=600):
     words = machine.emulator.split()
     if machine.counts:
         at = f"begin={elf.address('counting_begins'):#x},end={elf.address('counting_ends'):#x}"
-        words[1:1] = ["-plugin", f"{counter()},{at},out={counts}"]
+        words[1:1] = ["-plugin", f"{plugin('count')},{at},out={counts}"]
     try:
         done = subprocess.run([*words, str(image)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:

@@ -4,6 +4,7 @@
 
 #include "codegen/gpu_unit.h"
 #include "codegen/names.h"
+#include "compiler/lowering/memory/plan_regions.h"
 #include "runtime_stub/onnxc/model.h"
 
 namespace onnxc {
@@ -30,10 +31,16 @@ class AbiText {
     text += symbol_infos() + "\n";
     text += fmt::format("std::size_t {}_arena_bytes({}const std::int64_t* symbols) {{\n{}  return {}::arena_bytes{};\n}}\n\n", ns_,
                         interface_.dynamic() ? "" : "[[maybe_unused]] ", make_dims_, ns_, interface_.dynamic() ? "(dims)" : "");
+    const char* const arena = "{static_cast<std::byte*>(call->arena), call->arena_bytes}";
+    const bool parts = divides_arena(program_);
     text += output_shape() + run("run", "const onnxc_call* call", "call == nullptr",
-                                 fmt::format("{}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{})", ns_,
-                                             interface_.dynamic() ? "dims, " : "", program_.uses_heap ? ", *call->allocator" : "",
-                                             options_.threads > 1 ? ", call->executor" : ""));
+                                 fmt::format("{}::run({}in, out, {}{}{})", ns_, interface_.dynamic() ? "dims, " : "",
+                                             parts ? ns_ + "::arenas_in(arena)" : arena, program_.uses_heap ? ", *call->allocator" : "",
+                                             options_.threads > 1 ? ", call->executor" : ""),
+                                 !parts ? ""
+                                        : fmt::format("  const std::span<std::byte> arena{};\n  if (const auto status = onnxc::check_arena("
+                                                      "arena, {}::arena_bytes, {}::arena_alignment)) return onnxc::tell(status, *call);\n",
+                                                      arena, ns_, ns_));
     if (options_.gpu) text += on_device();
     return text + description(weights_bytes);
   }
@@ -112,8 +119,9 @@ class AbiText {
         ns_, (reads ? make_dims_ : "") + (computes ? refusal : ""), cases);
   }
 
-  /// The function `name`, which makes Inputs and Outputs of a call's pointers, and gives the Status of `result`.
-  std::string run(const char* name, const char* parameters, const char* null, const std::string& result) const {
+  /// The function `name`, which makes Inputs and Outputs of a call's pointers, and gives the Status of `result`. `before`: statements.
+  std::string run(const char* name, const char* parameters, const char* null, const std::string& result,
+                  const std::string& before = "") const {
     std::string in, out, told;  // told: whether output k does not tell its shape itself
     for (std::size_t i = 0; i < interface_.inputs.size(); ++i) in += argument(interface_.inputs[i], i, false);
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i) {
@@ -132,7 +140,7 @@ class AbiText {
         "nullptr) {}_output_shape(call->symbols, k, call->output_shapes[k]);\n    }}\n  }}\n",
         interface_.outputs.size(), told.empty() ? "" : told + " && ", ns_);
     if (program_.uses_heap) text += "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n";
-    return text + fmt::format("  return onnxc::tell({}, *call);\n}}\n\n", result);
+    return text + before + fmt::format("  return onnxc::tell({}, *call);\n}}\n\n", result);
   }
 
   /// The members of a unit for a GPU. Its session is the unit's own, behind a pointer to what C does not know.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/names.h"
+#include "codegen/regions.h"
 
 namespace onnxc {
 
@@ -42,6 +43,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   if (compilation.target.bare && (options.threads > 1 || options.huge_pages))
     throw Error(ErrorKind::Usage, fmt::format("there is no operating system on a {} for threads or huge pages", compilation.target.name),
                 "leave --threads and --huge-pages out");
+  if (!options.regions.empty() && options.huge_pages)
+    throw Error(ErrorKind::Usage, "--huge-pages copies weights to one place, and --region spreads them", "leave one of them out");
   emit.weights = options.weights;
   emit.threads = options.threads;
   emit.profile = options.profile;
@@ -74,6 +77,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";
   if (options.profile) emit.flags += " --profile";
+  for (const Region& region : options.regions) emit.flags += " --region " + region_text(region);
   for (const auto& [dim, range] : options.dims) emit.flags += fmt::format(" --dim {}={}", dim, text(range));
   for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));
   try {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "codegen/names.h"
+#include "codegen/regions.h"
 #include "codegen/requirements.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 namespace {
@@ -47,6 +49,8 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
         std::to_string(program.arena.alignment) +
         ";\n/// Bytes of arena that a run needs at these dimensions; SIZE_MAX where `check` refuses them, or this machine cannot address "
         "so many.\nstd::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
+  } else if (divides_arena(program)) {
+    text += arenas_declaration(program);
   } else {
     text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program.arena.bytes.value(),
                         program.arena.alignment);
@@ -77,10 +81,10 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
         "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see "
         "onnxc/memory.hpp.";
   text += fmt::format(
-      "\n/// Runs the model{}. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
-      "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
-      options.gpu ? " in a session for this one run, which is slow" : "", dims, memory_parameter(program),
-      options.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
+      "\n/// Runs the model{}. `{}` is scratch memory; nothing in it needs to be kept between runs.\n"
+      "onnxc::Status run({}const Inputs& in, const Outputs& out, {}{}{}) noexcept;\n",
+      options.gpu ? " in a session for this one run, which is slow" : "", !divides_arena(program) ? "arena" : "arenas", dims,
+      arena_parameter(program), memory_parameter(program), options.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
   if (options.self_test) text += self_test_declaration(*options.self_test, program);
   if (!weights.empty()) text += "\n" + weights;
   text += fmt::format(

@@ -15,6 +15,7 @@
 #include "codegen/names.h"
 #include "codegen/outline.h"
 #include "codegen/profile.h"
+#include "codegen/regions.h"
 #include "codegen/requirements.h"
 #include "codegen/size_limits.h"
 #include "codegen/standalone.h"
@@ -22,6 +23,7 @@
 #include "codegen/unit_names.h"
 #include "codegen/variants.h"
 #include "codegen/weights.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 namespace {
@@ -56,6 +58,9 @@ class Emitter {
         options_(options),
         interface_(program_, options.gpu) {
     if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
+    if (!program_.regions.empty()) {
+      for (const std::string& name : names_of_regions(program_.regions, options.name_space)) weight_names_.add(name);
+    }
     for (Weights& w : program_.weights) w.name = add_weight_name(weight_names_, w.from);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       fit_to_interface(variants_[i].program);
@@ -187,13 +192,15 @@ class Emitter {
     }
     if (const auto& image = device_weights_.image; !image->empty())
       blobs.push_back({DeviceWeights::kName, "std::uint8_t", *image, 256, image, "what the GPU reads"});
-    WeightsText weights = emit_weights(blobs, {.form = options_.weights,
-                                               .prefix = options_.name_space,
-                                               .triple = options_.triple,
-                                               .little_endian = options_.little_endian,
-                                               .alignment = static_cast<std::size_t>(program_.arena.alignment),
-                                               .typed = options_.small_core,
-                                               .huge_pages = options_.huge_pages});
+    WeightsText weights = emit_weights_by_region(blobs,
+                                                 {.form = options_.weights,
+                                                  .prefix = options_.name_space,
+                                                  .triple = options_.triple,
+                                                  .little_endian = options_.little_endian,
+                                                  .alignment = static_cast<std::size_t>(program_.arena.alignment),
+                                                  .typed = options_.small_core,
+                                                  .huge_pages = options_.huge_pages},
+                                                 program_);
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
       if (b.elem_cpp_type.starts_with("onnxc::")) headers.insert("types.hpp");
@@ -259,14 +266,11 @@ class Emitter {
 
   /// `run` on a processor. `choices`: variants that return.
   std::string run(const std::string& choices, const WeightsText& weights) const {
-    std::string text =
-        fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
-                    interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
-                    options_.threads > 1 ? ", const onnxc_executor* executor" : "");
+    std::string text = fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, {}{}{}) noexcept {{\n",
+                                   interface_.dynamic() ? "const Dims& dims, " : "", arena_parameter(program_), memory_parameter(program_),
+                                   options_.threads > 1 ? ", const onnxc_executor* executor" : "");
     if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
-    text += size_checks();
-    text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
-                        interface_.dynamic() ? "(dims)" : "");
+    text += size_checks() + arena_checks(program_, interface_.dynamic());
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     return text + choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
   }
@@ -316,11 +320,12 @@ class Emitter {
     if (options_.gpu)
       return fmt::format("onnxc::nothrow({})({}in, out, memory, stream{})", steps, interface_.dynamic() ? "dims, " : "",
                          program.uses_heap ? ", onnxc::Heap{&allocator}" : "");
-    const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
-                                        program.uses_heap ? ", onnxc::Heap{&memory}" : "",
-                                        options_.threads == 1       ? ""
-                                        : options_.flush_subnormals ? ", {executor, true}"
-                                                                    : ", {executor}");
+    const std::string run =
+        fmt::format("onnxc::nothrow({})({}in, out, {}{}{})", steps, interface_.dynamic() ? "dims, " : "",
+                    divides_arena(program) ? "arenas" : "arena.data()", program.uses_heap ? ", onnxc::Heap{&memory}" : "",
+                    options_.threads == 1       ? ""
+                    : options_.flush_subnormals ? ", {executor, true}"
+                                                : ", {executor}");
     return options_.flush_subnormals ? fmt::format("onnxc::flushing_subnormals([&]() noexcept {{ return {}; }})", run) : run;
   }
 

@@ -8,8 +8,10 @@
 #include "codegen/cpp_branches.h"
 #include "codegen/cpp_dialect.h"
 #include "codegen/cuda_dialect.h"
+#include "codegen/regions.h"
 #include "codegen/steps.h"
 #include "codegen/unit_names.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 
@@ -33,6 +35,7 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
   for (const std::string& name : expr_names_) locals_.add(name);
   for (std::size_t i = 0; i < program_.branches.size(); ++i) locals_.add(branches_name(static_cast<int>(i)));
   for (const Weights& w : program_.weights) locals_.add(w.name);
+  if (!program_.regions.empty()) locals_.add("arenas");
   for_each_step(program_.steps, [&](const Step& s, int) {
     for (Dim d : symbols_bound(s)) {
       auto& name = symbol_names_[d.name()];
@@ -69,7 +72,8 @@ std::string FunctionText::signature() const {
   const char* const dims = interface_.dynamic() ? "const Dims& dims, " : "";
   const char* const heap = program_.uses_heap ? ", onnxc::Heap heap" : "";
   if (device_weights_ == nullptr)
-    return fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", dims, heap,
+    return fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, {}{}{}) {{\n", dims,
+                       divides_arena(program_) ? "const Arenas& arenas" : "std::byte* arena", heap,
                        threads_ ? ", onnxc::Threads threads" : "");
   return fmt::format(
       "onnxc::Status steps({}const DeviceInputs& in, const DeviceOutputs& out, const onnxc::DeviceMemory& memory, cudaStream_t "
@@ -194,7 +198,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
         if (!(offset == Dim(0))) at += " + " + cpp_dim(offset, symbol_names_);
         at = fmt::format("static_cast<std::size_t>({})", at);
       }
-      text += fmt::format("  {}* const {} = onnxc::at<{}>({}, {});\n", type, name, type, host ? "arena" : "memory.arena", at);
+      text +=
+          fmt::format("  {}* const {} = onnxc::at<{}>({}, {});\n", type, name, type, host ? arena_base(program_, r) : "memory.arena", at);
     } else {
       const bool is_const = r.space == Buffer::Space::Input || r.space == Buffer::Space::Weights;
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
@@ -205,7 +210,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
   }
   if (planned) text = "  const Plan p = plan(dims);\n" + text;
   if (planned_on_device) text = "  const DevicePlan device = device_plan(dims);\n" + text;
-  if (!arena && device_weights_ == nullptr) text = "  static_cast<void>(arena);\n" + text;
+  if (!arena && device_weights_ == nullptr)
+    text = fmt::format("  static_cast<void>({});\n", divides_arena(program_) ? "arenas" : "arena") + text;
   if (!input) text = "  static_cast<void>(in);\n" + text;
   if (!output) text = "  static_cast<void>(out);\n" + text;
   if (interface_.dynamic()) text = "  static_cast<void>(dims);\n" + text;

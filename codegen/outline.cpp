@@ -8,6 +8,7 @@
 #include "codegen/names.h"
 #include "codegen/steps.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 
@@ -19,6 +20,39 @@ std::string thousands(int64_t n) {
   }
   return out;
 }
+
+namespace {
+
+/// What of the arena lies in the region; -1: all, where it is one block.
+std::string buffer_rows(const Program& program, int region) {
+  std::string text;
+  for (BufferId id : planned_buffers(program)) {
+    const Buffer& b = program[id];
+    if (b.region != region) continue;
+    text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()),
+                        fmt::format("[{}, {})", b.first + 1, b.last + 1), comment_text(b.name, 60), name(b.element),
+                        comment_text(onnxc::text(b.extents)));
+  }
+  return region < 0 || !text.empty() ? "//     offset        bytes   live       tensor\n" + text : "";
+}
+
+std::string constant_rows(const Program& program, int region) {
+  std::string text;
+  for (const Weights& w : program.weights) {
+    if (w.region != region) continue;
+    text += fmt::format("// {:>10} {:>12}              {} {}\n", "constant", thousands(static_cast<int64_t>(w.bytes->size())),
+                        comment_text(w.from, 60), name(w.element));
+  }
+  return text;
+}
+
+std::string region_line(const Region& region) {
+  return fmt::format("//\n// Region {}: of {} bytes {} for the arena, {} for constants{}; {:.1f} % of all accesses, by estimate.\n",
+                     region.name, thousands(region.capacity), thousands(region.arena_bytes), thousands(region.constant_bytes),
+                     region.section.empty() ? "" : " in " + region.section, 100 * region.share);
+}
+
+}  // namespace
 
 std::string outline(const Program& program) {
   std::string text = "//\n";
@@ -37,13 +71,9 @@ std::string outline(const Program& program) {
     const int64_t arena = program.arena.bytes.value();
     text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
                         quality(arena, program.arena.lower_bound.value()), thousands(program.arena.unshared_bytes.value()));
-    text += "//     offset        bytes   live       tensor\n";
-    for (BufferId id : planned_buffers(program)) {
-      const Buffer& b = program[id];
-      text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()),
-                          fmt::format("[{}, {})", b.first + 1, b.last + 1), comment_text(b.name, 60), name(b.element),
-                          comment_text(onnxc::text(b.extents)));
-    }
+    if (!divides_arena(program)) text += buffer_rows(program, -1);
+    for (std::size_t r = 0; r < program.regions.size(); ++r)
+      text += region_line(program.regions[r]) + buffer_rows(program, static_cast<int>(r)) + constant_rows(program, static_cast<int>(r));
   }
   const Dim macs = total_macs(program);
   const int count = for_each_step(program.steps, [](const Step&, int) {});

@@ -8,6 +8,7 @@
 #include "codegen/weight_literals.h"
 #include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 namespace {
@@ -99,10 +100,10 @@ std::string self_test_definition(const SelfTest& test, const Interface& interfac
       at += aligned_bytes(static_cast<int64_t>(vector.outputs[i].bytes.size()), alignment);
     }
     text += fmt::format(
-        "  {{\n{}    const Inputs in{{{}}};\n    const Outputs out{{{}}};\n    if (const auto status = run({}in, out, memory.first({}){})) "
+        "  {{\n{}    const Inputs in{{{}}};\n    const Outputs out{{{}}};\n    if (const auto status = run({}in, out, {}{})) "
         "return status;\n{}  }}\n",
-        interface.dynamic() ? fmt::format("    const Dims dims{{{}}};\n", dims) : "", in, out, interface.dynamic() ? "dims, " : "", arena,
-        threads ? ", nullptr" : "", checks);
+        interface.dynamic() ? fmt::format("    const Dims dims{{{}}};\n", dims) : "", in, out, interface.dynamic() ? "dims, " : "",
+        divides_arena(program) ? "arenas_in(memory)" : fmt::format("memory.first({})", arena), threads ? ", nullptr" : "", checks);
   }
   const auto number = [](double x) {
     return fmt::format("{:.9g}f", x).find_first_of(".en") == std::string::npos ? fmt::format("{:.9g}.0f", x) : fmt::format("{:.9g}f", x);

@@ -81,38 +81,38 @@ void append_asm(Text& out, const std::string& symbol, std::string_view section, 
   out += kEnd;
 }
 
-std::string extern_image(const std::string& symbol) {
+std::string extern_image(const std::string& symbol, const std::string& pointer) {
   return fmt::format(
-      "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* weights = {0};\n",
-      symbol);
+      "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* {1} = {0};\n",
+      symbol, pointer);
 }
 
-/// An element type under which the image has a name of its own. kUnitNames has these.
+/// An element type under which the image has a name of its own, which ends in `suffix`. kUnitNames and names_of_regions have these.
 struct TypedImage {
-  std::string_view type, name;
+  std::string_view type, suffix;
   std::size_t element_bytes;
 };
-constexpr TypedImage kTypedImages[] = {{"float", "weights_float", 4},
-                                       {"std::int32_t", "weights_int32", 4},
-                                       {"std::int8_t", "weights_int8", 1},
-                                       {"std::uint8_t", "weights_uint8", 1}};
+constexpr TypedImage kTypedImages[] = {
+    {"float", "_float", 4}, {"std::int32_t", "_int32", 4}, {"std::int8_t", "_int8", 1}, {"std::uint8_t", "_uint8", 1}};
 
 /// Declares the image, which an assembler makes, as arrays of the types that its blobs have.
-std::string extern_arrays(const std::string& symbol, std::span<const WeightBlob> blobs, std::size_t bytes) {
+std::string extern_arrays(const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs, std::size_t bytes) {
   std::string text;
-  for (const auto& [type, name, size] : kTypedImages) {
+  for (const auto& [type, suffix, size] : kTypedImages) {
     if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == type && !blob.bytes.empty(); }))
-      text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}[{}] __asm__(\"{}\");\n", type, name, bytes / size, symbol);
+      text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}{}[{}] __asm__(\"{}\");\n", type, pointer, suffix,
+                          bytes / size, symbol);
   }
   return text;
 }
 
-void append_string_image(Text& text, const std::string& symbol, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
+void append_string_image(Text& text, const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs,
+                         const WeightLayout& layout) {
   std::string out;
   out += fmt::format("alignas({}) const char {}[] =\n", layout.alignment, symbol);
   append_string(out, blobs, layout);
   if (layout.bytes == 0) out += "    \"\"\n";
-  out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const weights = reinterpret_cast<const std::byte*>({});\n", symbol);
+  out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const {} = reinterpret_cast<const std::byte*>({});\n", pointer, symbol);
   text += out;
 }
 
@@ -160,25 +160,25 @@ std::string asm_image(WeightsText& text, const Image& image) {
     };
   });
   out += kEndLongLiteral;
-  out += extern_image(image.symbol);
-  if (image.options.typed) out += extern_arrays(image.symbol, image.blobs, image.layout.bytes);
+  out += extern_image(image.symbol, image.options.pointer);
+  if (image.options.typed) out += extern_arrays(image.symbol, image.options.pointer, image.blobs, image.layout.bytes);
   out += "#else\n";
   if (image.automatic && !image.options.typed && image.layout.bytes <= kStringLimit) {
     out += kAllowLongLiteral;
-    append_string_image(out, image.symbol + "_image", image.blobs, image.layout);
+    append_string_image(out, image.symbol + "_image", image.options.pointer, image.blobs, image.layout);
     out += kEndLongLiteral;
   } else {
     out += "#error \"this compiler cannot take weights as assembly; ask onnxc for --weights=string\"\n";
   }
   out += "#endif\n";
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string string_image(WeightsText& text, const Image& image) {
   text.declarations += kAllowLongLiteral;
-  append_string_image(text.declarations, image.symbol + "_image", image.blobs, image.layout);
+  append_string_image(text.declarations, image.symbol + "_image", image.options.pointer, image.blobs, image.layout);
   text.declarations += kEndLongLiteral;
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string incbin_image(WeightsText& text, const Image& image) {
@@ -186,10 +186,10 @@ std::string incbin_image(WeightsText& text, const Image& image) {
   text.declarations += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
   append_asm(text.declarations, image.symbol, image.section, image.layout,
              [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
-  text.declarations += extern_image(image.symbol);
-  if (image.options.typed) text.declarations += extern_arrays(image.symbol, image.blobs, image.layout.bytes);
+  text.declarations += extern_image(image.symbol, image.options.pointer);
+  if (image.options.typed) text.declarations += extern_arrays(image.symbol, image.options.pointer, image.blobs, image.layout.bytes);
   text.side_files.push_back({file, make_image(image.blobs, image.layout)});
-  return "weights";
+  return image.options.pointer;
 }
 
 std::string object_image(WeightsText& text, const Image& image) {
@@ -291,8 +291,9 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     const auto typed = std::ranges::find(kTypedImages, blobs[i].elem_cpp_type, &TypedImage::type);
     const bool is_typed =
         options.typed && !blobs[i].bytes.empty() && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
-    text.expressions[blobs[i].name] = is_typed ? fmt::format("&{}[{} / {}]", typed->name, blobs[i].name, typed->element_bytes)
-                                               : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
+    text.expressions[blobs[i].name] =
+        is_typed ? fmt::format("&{}{}[{} / {}]", options.pointer, typed->suffix, blobs[i].name, typed->element_bytes)
+                 : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
   }
   text.declarations += in_short_lines(offsets);
   text.end = fmt::format("onnxc::at<float>({}, {})", pointer, bytes);

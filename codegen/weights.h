@@ -48,6 +48,7 @@ struct WeightsOptions {
   bool typed = false;
   // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp).
   bool huge_pages = false;
+  std::string pointer = "weights";  // the unit's name for an image that is an object of its own
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the

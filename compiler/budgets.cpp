@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/memory/plan_regions.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -118,6 +119,38 @@ int64_t weight_bytes(const Program& program) {
   int64_t bytes = 0;
   for (const Weights& w : program.weights) bytes = checked_add(bytes, weight_bytes(w));
   return bytes;
+}
+
+void check_room_in_regions(const Program& program) {
+  if (!divides_arena(program)) return;
+  const std::vector<BufferId> buffers = planned_buffers(program);
+  const auto left = std::ranges::find_if(buffers, [&](BufferId id) { return program[id].region < 0; });
+  if (left == buffers.end()) return;
+  // The step of the buffer's life with the most bytes, where something has to give way.
+  const Buffer& homeless = program[*left];
+  const auto live_in = [&](int step) {
+    std::vector<Consumer> consumers;
+    for (const BufferId id : buffers) {
+      if (const Buffer& b = program[id]; b.first <= step && step < b.last) consumers.push_back({b.bytes.value(), b.name});
+    }
+    return consumers;
+  };
+  const auto sum = [](const std::vector<Consumer>& consumers) {
+    int64_t bytes = 0;
+    for (const Consumer& consumer : consumers) bytes += consumer.bytes;
+    return bytes;
+  };
+  std::vector<Consumer> live = live_in(homeless.first);
+  for (int step = homeless.first + 1; step < homeless.last; ++step) {
+    if (std::vector<Consumer> other = live_in(step); sum(other) > sum(live)) live = std::move(other);
+  }
+  int64_t room = 0;
+  for (const Region& region : program.regions) room += region.constants_only ? 0 : region.capacity;
+  throw Error(
+      ErrorKind::Budget,
+      fmt::format("no region has room for '{}' ({} bytes): the arena takes {} bytes at once, the regions hold {}; live together: {}",
+                  homeless.name, homeless.bytes.value(), sum(live), room, largest(live)),
+      "see --region; one region that is larger, or --memory=min, would do");
 }
 
 void check_budgets(const Program& program, const CompilerOptions& options) {

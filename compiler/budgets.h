@@ -18,4 +18,7 @@ int64_t weight_bytes_saved(const Program& program);
 /// dimensions is only checked if options.max_arena is given, and then with all dimensions at their upper bounds.
 void check_budgets(const Program& program, const CompilerOptions& options);
 
+/// Throws Error{Budget} if some buffer found no region that has room for it.
+void check_room_in_regions(const Program& program);
+
 }  // namespace onnxc

@@ -47,6 +47,7 @@ struct CompilerOptions {
   /// In bytes. A model that may need more is refused. Without it, kMostArena applies if all sizes are known.
   std::optional<int64_t> max_arena;
   int64_t max_weights = int64_t{1} << 40;      ///< bytes of packed constants; a model that needs more is refused
+  std::vector<Region> regions{};               ///< memories of several speeds, the fastest first
   bool heap = true;                            ///< false: memory that has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;  ///< iterations of a loop that states no number
   bool zip_maps = true;                        ///< false: the scores that ZipMap turns into maps stay tensors

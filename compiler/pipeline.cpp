@@ -10,6 +10,7 @@
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/lowering/memory/memory_goal.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/memory/plan_regions.h"
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
@@ -159,6 +160,21 @@ Target without_own_arithmetic(Target target) {
   return target;
 }
 
+/// Memories of several speeds are filled for one set of sizes.
+void refuse_unknown_sizes(const Program& program) {
+  std::map<std::string, Dim> symbols;
+  for (const BufferId id : program.inputs) {
+    for (Dim d : program[id].extents) d.collect_symbols(symbols);
+  }
+  for (const Placement& placement : program.arena.placements) {
+    for (const Placement::Offset& offset : placement.offsets) program[offset.buffer].bytes.collect_symbols(symbols);
+  }
+  if (symbols.empty()) return;
+  const std::string& name = symbols.begin()->first;
+  throw Error(ErrorKind::Unsupported, fmt::format("--region needs sizes that are known before a run, and '{}' is not", name),
+              fmt::format("--dim '{}=…' fixes it", name));
+}
+
 /// Import, passes, lowering and memory plan, for all sizes that the dimensions may have. `same`: symbols of the
 /// inputs that are replaced by other extents. `general`: if this is to be a variant, the program for all sizes, whose
 /// interface it gets.
@@ -169,6 +185,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (target->gpu == nullptr && (options.devices != Devices::Auto || options.gpu_memory))
     throw Error(ErrorKind::Usage, fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
                 "say --target=cuda-sm80");
+  if (target->gpu != nullptr && !options.regions.empty())
+    throw Error(ErrorKind::Usage, "--region is for memories of processors", "leave it out; --gpu-memory limits what a GPU holds");
   if (target->gpu != nullptr && options.math == Math::Reproducible)
     throw Error(ErrorKind::Usage, "--math=reproducible is for processors", "leave --math out, or say --math=strict");
   Imported imported = import_model(model, import_options(options, std::move(same)));
@@ -225,6 +243,11 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
   result.choices = std::move(planned.choices);
+  if (!options.regions.empty()) {
+    refuse_unknown_sizes(result.program);
+    plan_regions(result.program, options.regions);
+    check_room_in_regions(result.program);
+  }
   check_plan(result.program);
   ONNXC_CHECK(general == nullptr || are_values(result.program) == are_values(*general),
               "a variant has the interface of the program for all sizes");

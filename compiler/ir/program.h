@@ -45,6 +45,7 @@ struct Buffer {
   /// Arena: bytes into the arena, set by plan_memory if sizes are constant. View: bytes into the parent.
   Dim offset = 0;
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
+  int region = -1;            ///< Arena, of a program with regions: the number of the one that `offset` counts from
   /// Heap: points to memory of something else: an element of a sequence, or a part of another buffer.
   bool borrowed = false;
   /// Input, Output: passed as an onnxc_value. Object: always.
@@ -70,6 +71,18 @@ struct Weights {
   int64_t draft_bytes = 0;
   /// If they are stored in a narrower type: their bytes as f32. Scales have none; see select/weights/stored.h.
   std::optional<int64_t> wide_bytes{};
+  int region = -1;  ///< the number of the region that it lies in; -1: with all others
+};
+
+/// A memory of the machine with a speed of its own, for a part of the arena and for constants. plan_regions says what lies there.
+struct Region {
+  std::string name;             ///< a C++ identifier
+  int64_t capacity = 0;         ///< bytes, for both
+  std::string section{};        ///< that its constants are put into; empty: it takes none
+  bool constants_only = false;  ///< flash: it takes no part of the arena
+  int64_t arena_bytes = 0;      ///< of its part of the arena
+  int64_t constant_bytes = 0;   ///< of its constants, with the padding behind each
+  double share = 0;             ///< of all accesses to arena and constants, as accesses_of estimates them
 };
 
 /// The offsets of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
@@ -124,9 +137,11 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<Requirement> requirements;
 
-  Arena arena;             ///< of the host
+  Arena arena;             ///< of the host; with regions, its bytes are those of their parts together
   Arena device_arena;      ///< of the GPU
   bool uses_heap = false;  ///< it needs an allocator
+  /// The memories that the arena and constants are spread over, the fastest first; empty: the arena is one block.
+  std::vector<Region> regions{};
   /// Of a program for a GPU: why nodes stay on the host, as the end of a sentence, by the names of their first outputs (Step::value).
   std::map<std::string, std::string> host_reasons{};
   std::optional<DeviceCosts> device_costs{};  ///< of a program for a GPU, where costs decided between devices

@@ -134,9 +134,21 @@ void print_steps(const ProgramText& program, const std::vector<Step>& steps, int
 
 }  // namespace
 
+namespace {
+
+/// The region that a buffer lies in, or -1.
+int region_of(const Program& program, const Buffer& b) {
+  return b.space == Buffer::Space::Weights && b.parent < 0 ? program.weights.at(static_cast<std::size_t>(b.index)).region : b.region;
+}
+
+}  // namespace
+
 std::string print_program(const Program& program) {
   std::string out = fmt::format("program '{}'\narena {} bytes, lower bound {}, {} without sharing\n", program.name,
                                 program.arena.bytes.text(), program.arena.lower_bound.text(), program.arena.unshared_bytes.text());
+  for (const Region& r : program.regions)
+    out += fmt::format("region {}: {} of {} bytes for the arena, {} for constants{}\n", r.name, r.arena_bytes, r.capacity, r.constant_bytes,
+                       r.section.empty() ? "" : " in " + r.section);
   out += "buffers\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
@@ -144,6 +156,8 @@ std::string print_program(const Program& program) {
                        b.name);
     if (b.parent >= 0) out += fmt::format(" in %{} at {}", b.parent, b.offset.text());
     else if (b.space == Buffer::Space::Arena) out += fmt::format(" at {} live [{}, {})", b.offset.text(), b.first, b.last);
+    if (const int region = region_of(program, b); region >= 0)
+      out += fmt::format(" in {}", program.regions.at(static_cast<std::size_t>(region)).name);
     out += "\n";
   }
   for (std::size_t i = 0; i < program.exprs.size(); ++i) out += fmt::format("  E{} = {}\n", i, program.exprs[i].text());

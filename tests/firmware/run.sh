@@ -24,6 +24,8 @@ echo "-- the stack that units state"
 check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure
 echo "-- steps"
 "$ONNXC_PYTHON" tests/firmware/steps.py
+echo "-- memories of several speeds"
+"$ONNXC_PYTHON" tests/firmware/regions.py
 echo "-- the comparison with another compiler of models"
 out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT

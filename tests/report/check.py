@@ -105,6 +105,15 @@ def check_files(folder):
     expect(gpu["device_arena"]["bytes"] > 0 and {b["device"] for b in gpu["buffers"] if b["place"] == "arena"} == {"gpu", "host"}, "there are two arenas")
     expect("device_arena" not in data, "and one on a processor")
 
+    report(small, "-o", f"{folder}/regions.html", "--region", "quick:1K:.quick", "--region", "roomy:64K")
+    of_regions = page_data(f"{folder}/regions.html")
+    parts = {region["name"]: region["bytes"] for region in of_regions["regions"]}
+    expect(sum(parts.values()) == of_regions["arena"]["bytes"] and parts["roomy"] > 0 and of_regions["regions"][0]["constant_bytes"] > 0, f"regions: {of_regions['regions']}")
+    placed = [b for b in of_regions["buffers"] if b["place"] == "arena" and "first" in b]
+    expect(placed and all(b["offset"] + b["bytes"] <= parts[b["region"]] for b in placed), "every buffer lies in a region")
+    expect(0 < sum(w["bytes"] for w in of_regions["weights"] if w.get("region") == "quick") <= of_regions["regions"][0]["constant_bytes"], "constants say where they lie")
+    expect("regions" not in data, "and there are none that nobody named")
+
     models.quantised(f"{folder}/quantised.onnx")
     report(f"{folder}/quantised.onnx", "-o", f"{folder}/quantised.html")
     floats = page_data(f"{folder}/quantised.html")["floats"]
@@ -175,7 +184,7 @@ def place(browser, view, node):
 
 
 def check_pages(folder, browser):
-    for name in ("small", "plain", "symbolic", "fixed", "hostile", "profiled", "gpu"):
+    for name in ("small", "plain", "symbolic", "fixed", "hostile", "profiled", "gpu", "regions"):
         for dark in (False, True):
             browser.open(f"{folder}/{name}.html", dark=dark)
             for tab in TABS:
@@ -192,12 +201,12 @@ def check_pages(folder, browser):
     text = browser.evaluate("document.querySelector('main > section.floats').innerText")
     expect(browser.errors == [] and "Softmax: Softmax has no form on bytes" in text and "soft" in text, f"nodes in floats: {text} {browser.errors}")
 
-    browser.open(f"{folder}/gpu.html")
-    for tab, words in (("memory", ("On the GPU", "On the host")), ("steps", ("GPU", "host"))):
+    for page, tab, words in (("gpu", "memory", ("On the GPU", "On the host")), ("gpu", "steps", ("GPU", "host")), ("regions", "memory", ("Region quick", "Region roomy", "Constants: "))):
+        browser.open(f"{folder}/{page}.html")
         browser.evaluate(f"location.hash = '{tab}'")
         browser.frames(3)
         text = browser.evaluate(f"document.querySelector('main > section.{tab}').innerText")
-        expect(all(word in text for word in words), f"devices under {tab}: {text[:500]}")
+        expect(browser.errors == [] and all(word in text for word in words), f"{page}, {tab}: {text[:500]} {browser.errors}")
 
     # A click shows a node, and where it is on the other side.
     browser.open(f"{folder}/small.html")

@@ -189,6 +189,7 @@ Footprint measure_footprint(const Compilation& compilation, const CompileOptions
   footprint.weights = weight_bytes(compilation.program);
   footprint.constants -= std::min(footprint.constants, footprint.weights);
   footprint.arena = most_arena_bytes(compilation.program);
+  footprint.regions = compilation.program.regions;
   footprint.compiler = fmt::format("{} {}", compiler_name(compiler), fmt::join(request.flags, " "));
   check_footprint(footprint, {options.max_flash, options.max_ram, options.max_stack});
   return footprint;

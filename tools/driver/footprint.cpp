@@ -40,13 +40,25 @@ Footprint footprint_of(std::string_view object, std::string_view call_graph) {
   return footprint;
 }
 
+int64_t Footprint::copied_constants() const {
+  int64_t bytes = 0;
+  for (const Region& region : regions) bytes += region.constants_only ? 0 : region.constant_bytes;
+  return bytes;
+}
+
 std::string text(const Footprint& f) {
   const std::string stack = f.stack.bytes ? thousands(*f.stack.bytes) : "unknown, since " + f.stack.why;
   const bool bounded = f.arena < kEndless;
-  return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}); by {}", thousands(f.flash()),
+  std::string regions;
+  for (const Region& region : f.regions)
+    regions += fmt::format("{} {} {} of {} (arena {}, constants {})", regions.empty() ? "; regions" : ",", region.name,
+                           thousands(region.arena_bytes + region.constant_bytes), thousands(region.capacity), thousands(region.arena_bytes),
+                           thousands(region.constant_bytes));
+  return fmt::format("flash {} (code {}, constants {}, weights {}{}); RAM {} (arena {}, stack {}{}{}){}; by {}", thousands(f.flash()),
                      thousands(f.code), thousands(f.constants), thousands(f.weights), f.data > 0 ? ", data " + thousands(f.data) : "",
                      bounded && f.stack.bytes ? thousands(f.ram()) : "unknown", bounded ? thousands(f.arena) : "without a bound", stack,
-                     f.data + f.zeroed > 0 ? ", variables " + thousands(f.data + f.zeroed) : "", f.compiler);
+                     f.data + f.zeroed > 0 ? ", variables " + thousands(f.data + f.zeroed) : "",
+                     f.copied_constants() > 0 ? ", constants " + thousands(f.copied_constants()) : "", regions, f.compiler);
 }
 
 void check_footprint(const Footprint& f, const FootprintLimits& limits) {
@@ -68,7 +80,9 @@ void check_footprint(const Footprint& f, const FootprintLimits& limits) {
     throw Error(ErrorKind::Budget, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
   if (limits.ram && f.ram() > *limits.ram)
     refuse("the unit", f.ram(), *limits.ram,
-           fmt::format(" of RAM: arena {}, stack {}, variables {}", f.arena, *f.stack.bytes, f.data + f.zeroed), "--max-ram");
+           fmt::format(" of RAM: arena {}, stack {}, variables {}{}", f.arena, *f.stack.bytes, f.data + f.zeroed,
+                       f.copied_constants() > 0 ? fmt::format(", constants of regions {}", f.copied_constants()) : ""),
+           "--max-ram");
 }
 
 }  // namespace onnxc

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/ir/program.h"
 #include "tools/driver/stack_bound.h"
@@ -15,12 +16,15 @@ struct Footprint {
   int64_t code = 0, constants = 0;  ///< machine code; constants beside the weights
   int64_t weights = 0;              ///< as they are packed
   int64_t data = 0, zeroed = 0;     ///< variables that begin with values, and with zeros
-  int64_t arena = 0;                ///< the most that a run needs; kEndless if it has no bound
+  int64_t arena = 0;                ///< the most that a run needs, of all regions; kEndless if it has no bound
+  std::vector<Region> regions{};    ///< the program's
   StackBound stack{};               ///< without a bound where the compiler is not g++
   std::string compiler{};           ///< its version and flags
   int64_t flash() const { return code + constants + weights + data; }
+  /// Constants of regions that are no flash: firmware copies them there when it starts.
+  int64_t copied_constants() const;
   /// Without inputs and outputs, which are the caller's.
-  int64_t ram() const { return data + zeroed + arena + stack.bytes.value_or(0); }
+  int64_t ram() const { return data + zeroed + arena + copied_constants() + stack.bytes.value_or(0); }
 };
 
 /// Code, constants (weights among them), data and stack of a unit that was compiled to an ELF file. `call_graph` as in stack_bound, or empty.

@@ -23,6 +23,7 @@ CompileOptions native(CompileOptions options) {
   options.name_space = options.header_name = "";
   options.weights = "auto";
   options.standalone = options.profile = options.measure = false;
+  options.regions.clear();
   options.max_code.reset(), options.max_flash.reset(), options.max_ram.reset(), options.max_stack.reset();
   return options;
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/budgets.h"
 #include "compiler/ir/origins.h"
+#include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/passes/float_nodes.h"
 #include "compiler/support/error.h"
@@ -74,6 +75,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.space == Buffer::Space::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
   if (b.space == Buffer::Space::Arena && b.parent < 0 && program.arena_of(b.device).placements.empty()) json["offset"] = size(b.offset);
+  if (b.region >= 0) json["region"] = program.regions.at(static_cast<std::size_t>(b.region)).name;
   return json;
 }
 
@@ -97,6 +99,36 @@ ordered_json describe_arena(const Program& program, Device device) {
               {"unshared_bytes", own.unshared_bytes.evaluate(arena.sizes)}}}};
   json["unshared_bytes"] = size(own.unshared_bytes);
   return json;
+}
+
+/// The bytes of a region's part of the arena, and what they would be otherwise.
+ordered_json describe_part(const Program& program, int region) {
+  std::vector<Interval> intervals;
+  int64_t unshared = 0;
+  const std::vector<BufferId> buffers = planned_buffers(program);
+  const std::vector<Interval> all = intervals_of(program, buffers, [](Dim d) { return d.value(); });
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (program[buffers[i]].region != region) continue;
+    intervals.push_back(all[i]);
+    unshared += all[i].size;
+  }
+  const int64_t bytes = program.regions[static_cast<std::size_t>(region)].arena_bytes, bound = color_intervals(intervals).lower_bound;
+  return {{"bytes", bytes}, {"lower_bound", bound}, {"proved", bytes == bound}, {"unshared_bytes", unshared}};
+}
+
+ordered_json describe_regions(const Program& program) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t r = 0; r < program.regions.size(); ++r) {
+    const Region& region = program.regions[r];
+    list.push_back({{"name", region.name},
+                    {"capacity", region.capacity},
+                    {"section", region.section},
+                    {"constants_only", region.constants_only},
+                    {"share", region.share},
+                    {"constant_bytes", region.constant_bytes}});
+    list.back().update(describe_part(program, static_cast<int>(r)));
+  }
+  return list;
 }
 
 /// What is copied between the host and the GPU, each transfer counted once.
@@ -233,6 +265,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
                        {"type", info(w.element).name},
                        {"bytes", weight_bytes(w)},
                        {"bytes_saved", weight_bytes_saved(w)}});
+    if (w.region >= 0) weights.back()["region"] = program.regions.at(static_cast<std::size_t>(w.region)).name;
   }
   for (const Choice& choice : variant != nullptr ? variant->choices : c.choices) {
     ordered_json candidates = ordered_json::array();
@@ -252,6 +285,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
                    {"threads", options.threads},
                    {"totals", describe_totals(program)},
                    {"arena", describe_arena(program, Device::Cpu)}};
+  if (!program.regions.empty()) all["regions"] = describe_regions(program);
   if (c.target.gpu != nullptr) {
     all["device_arena"] = describe_arena(program, Device::Gpu);
     all["transfers"] = describe_transfers(program);

@@ -28,13 +28,18 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///            lower_bound, proved, unshared_bytes}, unshared_bytes}, where likely is for likely sizes
 ///   device_arena: the same for memory of the GPU, and transfers: {to_host, to_host_bytes, to_gpu, to_gpu_bytes}, each counted once, in
 ///            units for GPUs
+///   regions: [{name, capacity, section, constants_only, share, constant_bytes, bytes, lower_bound, proved, unshared_bytes}], the fastest first, where
+///            --region names some: `share` is that of all accesses to the arena and to constants, by estimate; from `bytes` on as in `arena`, of
+///            the part that lies there
 ///   steps:   [{number, depth, device, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, mixes, parallel,
 ///            concurrent, reads: [buffer], writes: [buffer]}], in pre-order; `number` from 1 as in the comments of the emitted file;
 ///            `mixes`: its algorithm mixes values (docs/numerics.md)
-///   buffers: [{id, name, place, device, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or
+///   buffers: [{id, name, place, device, type, bytes, index, pixel_stride, parent, offset, region, first, last}]: `index` is the number of an input or
 ///            output, or of an entry of `weights`; `pixel_stride` if channels-last; `first` and `last` are a half-open range of steps,
-///            counted from 0; offset and lifetime only in the arena of its device. `device`: host or gpu
-///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
+///            counted from 0; offset and lifetime only in the arena of its device, and counted from its beginning in `region` where regions
+///            divide it. `device`: host or gpu
+///   weights: [{name, from, type, bytes, bytes_saved, region}]: saved is less than 0 for scales, which f32 would not need; `region` if they lie
+///            in one
 ///   nodes:   [{op, name, outputs: [name], steps: [number], in_floats}]: those of the model, in its order, those of regions after the node
 ///            that owns them; `steps` compute what remains of the node at run time; `in_floats`: why it is computed in floats although the
 ///            network is quantised, as the end of a sentence

@@ -178,13 +178,21 @@ class Explanation {
     }
   }
 
+  /// The region of a constant, if it lies in one.
+  std::string weights_region(const ordered_json& buffer) const {
+    return all_.at("weights").at(buffer.at("index").get<std::size_t>()).value("region", std::string());
+  }
+
   std::string buffer_text(std::size_t id) const {
     const ordered_json& buffer = all_.at("buffers").at(id);
     std::string where = (buffer.at("device") == "gpu" ? "GPU's " : "") + text(buffer.at("place"));
     if (buffer.contains("parent"))
       where = fmt::format("inside of '{}' from byte {} on",
                           line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));
-    else if (buffer.contains("offset")) where += fmt::format(" at {}", line_of(buffer.at("offset")));
+    else if (buffer.contains("offset"))
+      where +=
+          fmt::format("{} at {}", buffer.contains("region") ? " in " + line_of(buffer.at("region")) : "", line_of(buffer.at("offset")));
+    else if (buffer.at("place") == "weights" && weights_region(buffer) != "") where += " in " + weights_region(buffer);
     std::string layout = buffer.contains("pixel_stride")
                              ? fmt::format(", channels last, a pixel every {} elements", line_of(buffer.at("pixel_stride")))
                              : "";

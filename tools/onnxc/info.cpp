@@ -37,6 +37,7 @@ struct Compiled {
   int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
   ordered_json footprint{}, emulated{};  ///< null without --measure
   std::vector<std::string> outputs{};    ///< types of those that are tensors, else empty
+  ordered_json regions{};                ///< null where none are named
 };
 
 /// With extents as they were inferred: those that a model states are not believed when it is read.
@@ -90,7 +91,8 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             totals.at("weight_bytes_saved"),
             description.value("footprint", ordered_json()),
             description.value("emulated", ordered_json()),
-            types_of_outputs(described.compilation.program)};
+            types_of_outputs(described.compilation.program),
+            description.value("regions", ordered_json())};
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Io) throw;
     return {"", e.diagnostics().front().text()};
@@ -115,6 +117,20 @@ void print_arena(const ordered_json& arena, const char* what) {
              unshared);
 }
 
+void print_regions(const ordered_json& regions) {
+  double elsewhere = 1;
+  for (const ordered_json& region : regions) {
+    const auto arena = region.at("bytes").get<int64_t>(), constants = region.at("constant_bytes").get<int64_t>();
+    const auto section = region.at("section").get<std::string>();
+    const auto share = region.at("share").get<double>();
+    fmt::print("  region      {}: {} of {} bytes{}{}; {:.1f} % of the accesses\n", line_of(region.at("name")), arena + constants,
+               line_of(region.at("capacity")), arena > 0 ? fmt::format(", arena {}", arena) : "",
+               constants > 0 ? fmt::format(", constants {} in {}", constants, one_line(section)) : "", 100 * share);
+    elsewhere -= share;
+  }
+  fmt::print("  elsewhere   {:.1f} % of the accesses\n", 100 * std::max(elsewhere, 0.0));
+}
+
 void print_footprint(const ordered_json& f) {
   const auto bytes = [&](const char* name) { return line_of(f.at(name)); };
   fmt::print("  flash       {} bytes: code {}, constants {}, weights {}\n", bytes("flash"), bytes("code"), bytes("constants"),
@@ -122,8 +138,9 @@ void print_footprint(const ordered_json& f) {
   if (f.contains("stack_path")) fmt::print("  stack       {} bytes: {}\n", bytes("stack"), line_of(f.at("stack_path")));
   else fmt::print("  stack       unknown: {}\n", line_of(f.at("stack_why")));
   if (!f.at("ram").is_null())
-    fmt::print("  RAM         {} bytes: arena, stack, variables {}\n", bytes("ram"),
-               f.at("data").get<int64_t>() + f.at("zeroed").get<int64_t>());
+    fmt::print("  RAM         {} bytes: arena, stack, variables {}{}\n", bytes("ram"),
+               f.at("data").get<int64_t>() + f.at("zeroed").get<int64_t>(),
+               f.at("copied_constants") != 0 ? fmt::format(", constants of regions {}", bytes("copied_constants")) : "");
   fmt::print("  measured    {}\n", line_of(f.at("compiler")));
 }
 
@@ -225,7 +242,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
   const auto [macs, obstacle, libraries, arena, layers, floats, on_host, device_arena, transfers, packed_weight_bytes, saved_weight_bytes,
-              footprint, emulated, outputs] = look_into(path, options);
+              footprint, emulated, outputs, regions] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
       throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
@@ -259,6 +276,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["libraries"] = libraries;
     all["arena"] = arena;
     if (!device_arena.is_null()) all.update({{"device_arena", device_arena}, {"transfers", transfers}});
+    if (!regions.is_null()) all["regions"] = regions;
     all["packed_weight_bytes"] = packed_weight_bytes;
     all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
@@ -285,6 +303,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
         saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena, device_arena.is_null() ? "arena" : "host arena");
+    if (!regions.is_null()) print_regions(regions);
     if (!footprint.is_null()) print_footprint(footprint);
     if (!emulated.is_null()) print_emulated(emulated, layers);
     if (!device_arena.is_null()) {

@@ -20,6 +20,7 @@ ordered_json json_of(const Footprint& f) {
                        {"data", f.data},
                        {"zeroed", f.zeroed},
                        {"arena", has_arena ? ordered_json(f.arena) : ordered_json()},
+                       {"copied_constants", f.copied_constants()},
                        {"stack", f.stack.bytes ? ordered_json(*f.stack.bytes) : ordered_json()}};
   if (f.stack.bytes) json["stack_path"] = stack_path(f.stack);
   else json["stack_why"] = f.stack.why;

@@ -9,7 +9,7 @@ namespace onnxc {
 
 /// Adds to a description (see describe):
 ///
-///   footprint: {flash, ram, code, constants, weights, data, zeroed, arena, stack, stack_path, compiler}: in bytes; arena and stack are null if they
+///   footprint: {flash, ram, code, constants, weights, data, zeroed, arena, copied_constants, stack, stack_path, compiler}: in bytes; arena and stack are null if they
 ///              have no bound, and ram then, too; stack_why says why
 ///   emulated:  {emulator, data, passed}, or {why} if the steps could not be counted. Only for targets without an operating system
 ///   steps:     in each that ran, instructions and cycles of all calls in a run; cycles are null where no table of the core is known

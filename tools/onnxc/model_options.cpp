@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "tools/onnxc/region_option.h"
 #include "tools/onnxc/tuner.h"
 
 namespace onnxc {
@@ -126,6 +127,12 @@ void ModelOptions::add_to(CLI::App& app) {
   limit("--max-arena", max_arena_,
         "Refuse models that need more memory for their values, and name those that live together; 512K and 2MiB are understood. 64GiB by "
         "default");
+  app.add_option(
+         "--region", regions_,
+         "A memory of the machine, NAME:SIZE[:SECTION[:const]]: 64K of fast memory as fast:64K. May be repeated, the fastest first. What "
+         "is accessed most for each byte lies there: `run` takes an arena for each, and those with a section hold weights as well. "
+         "`const` is for memory that holds nothing else; see docs/firmware.md")
+      ->allow_extra_args(false);
   limit("--max-weights", max_weights_, "Refuse models whose packed weights take more bytes, and name the largest");
   limit("--max-code", max_code_,
         "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3 or "
@@ -223,6 +230,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
       if (std::ranges::find(all, extent) == all.end()) all.push_back(extent);
     }
   }
+  rest.regions = parse_regions(regions_);
   for (const std::string& text : custom_operators_) rest.custom_operators.push_back(parse_custom_operator(text));
   rest.include_folders.assign(include_folders_.begin(), include_folders_.end());
   return rest;

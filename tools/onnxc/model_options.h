@@ -19,7 +19,7 @@ class ModelOptions {
   /// --tune and --tune-cache.
   void add_tune_to(CLI::App& app);
   void add_tune_cache_to(CLI::App& app);
-  /// `rest` with the options of the command line. Throws Error{Usage} for an invalid --dim or --custom-op.
+  /// `rest` with the options of the command line. Throws Error{Usage} for an invalid --dim, --region or --custom-op.
   CompileOptions options(CompileOptions rest = {}) const;
   /// The same, with the effect of --tune on that model. It may measure, with `data` as in `run`.
   CompileOptions options_for(const std::filesystem::path& model, CompileOptions rest = {}, const std::string& data = {}) const;
@@ -35,7 +35,7 @@ class ModelOptions {
   bool no_heap_ = false, huge_pages_ = false, measure_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
-  std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_;
+  std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_, regions_;
 };
 
 }  // namespace onnxc

@@ -10,6 +10,7 @@
 #include "compiler/lowering/memory/interval_coloring.h"
 #include "compiler/lowering/memory/interval_stacking.h"
 #include "compiler/lowering/memory/placements.h"
+#include "compiler/lowering/memory/plan_regions.h"
 
 namespace onnxc {
 namespace {
@@ -185,7 +186,10 @@ void check_plan(const Program& program) {
     ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(),
                 "a view lies inside its parent");
   }
-  for (const Device device : kDevices) check_arena(program, device);
+  for (const Device device : kDevices) {
+    if (!divides_arena(program)) check_arena(program, device);
+  }
+  check_regions(program);
 }
 
 }  // namespace onnxc

@@ -35,7 +35,7 @@ inline constexpr int64_t kEndless = int64_t{1} << 44;
 Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options = {}, Device device = Device::Cpu);
 
 /// Checks the plans of all arenas independently: no two buffers that are live in one step overlap, all lie inside their arena, and all
-/// are aligned. Symbolic programs are checked at sample sizes. Throws Error{Internal}.
+/// are aligned. Symbolic programs are checked at sample sizes, those with regions by check_regions. Throws Error{Internal}.
 void check_plan(const Program& program);
 
 }  // namespace onnxc

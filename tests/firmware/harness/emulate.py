@@ -16,11 +16,19 @@ LOOP, AROUND = 3, 40
 
 
 @functools.cache
-def counter():
-    """The emulator's plugin, built once a process."""
+def plugin(name):
+    """Of the emulator, built once a process."""
     folder = Path(tempfile.mkdtemp(prefix="onnxc-count-"))
-    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", SHARED / "count.c", "-o", folder / "count.so")
-    return folder / "count.so"
+    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", (SHARED if name == "count" else PARTS) / f"{name}.c", "-o", folder / f"{name}.so")
+    return folder / f"{name}.so"
+
+
+def accesses(machine, image, limit=600):
+    """{address: bytes} of the words that one run loads and stores."""
+    elf, out, words = Elf(image), image.with_name("accesses"), machine.emulator.split()
+    words[1:1] = ["-plugin", f"{plugin('accesses')},mark={elf.address('mark'):#x},out={out}"]
+    subprocess.run([*words, str(image)], stdin=subprocess.DEVNULL, capture_output=True, timeout=limit)
+    return {int(address): int(bytes_) for address, bytes_ in map(str.split, out.read_text().splitlines())}
 
 
 def run(case, machine, image, limit=600):
@@ -29,7 +37,7 @@ def run(case, machine, image, limit=600):
     counts.unlink(missing_ok=True)
     words = machine.emulator.split()
     if machine.counts:
-        words[1:1] = ["-plugin", f"{counter()},mark={elf.address('mark'):#x},out={counts},core={machine.name}"]
+        words[1:1] = ["-plugin", f"{plugin('count')},mark={elf.address('mark'):#x},out={counts},core={machine.name}"]
     try:
         done = subprocess.run([*words, str(image)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:

@@ -56,6 +56,7 @@ def onnxc_unit(onnxc, case, machine, level, folder, target=None, options=()):
         raise Failed(f"the unit wants {stated}, and harness/machines.py has {machine.flags}")
     header = (folder / "unit.h").read_text()
     arena, bound = (re.search(rf"{name} = (\d+)", header) for name in ("arena_bytes", "stack_bytes"))
+    memory = "unit::arenas_in(memory)" if "struct Arenas" in header else "memory"  # regions, in one block
     glue = f'''#include "unit.h"
 namespace {{
 alignas(unit::arena_alignment) std::byte memory[unit::arena_bytes];
@@ -64,7 +65,7 @@ const unit::Outputs out{{{", ".join(f"output_{k}" for k in range(len(case.expect
 }}
 extern "C" {{
 const Bytes arena{{memory, sizeof memory}};
-std::int32_t run_model() {{ return unit::run(in, out, memory).code; }}
+std::int32_t run_model() {{ return unit::run(in, out, {memory}).code; }}
 }}
 '''
     return Unit(source, glue, int(arena.group(1)), include=[ROOT / "runtime_stub"], stack_bound=int(bound.group(1)) if bound else None)
@@ -122,7 +123,11 @@ def placement(machine, stack):
     code, data = machine.code, machine.large if stack > machine.data[1] // 4 else machine.data
     places = {"CODE_ORIGIN": code[0], "CODE_SIZE": code[1], "DATA_ORIGIN": data[0], "DATA_SIZE": data[1], "STACK_SIZE": stack,
               "RESET_ORIGIN": machine.reset}
-    return ["-nostartfiles", "-T", str(SHARED / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
+    regions = []
+    if machine.fast[1]:
+        regions = ["-T", str(PARTS / "regions.ld")]
+        places |= {"FAST_ORIGIN": machine.fast[0], "FAST_SIZE": machine.fast[1], "SLOW_ORIGIN": machine.slow[0], "SLOW_SIZE": machine.slow[1]}
+    return ["-nostartfiles", *regions, "-T", str(SHARED / "boards.ld"), *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items())]
 
 
 def weigh(machine, folder, object_):

@@ -20,6 +20,8 @@ class Machine:
     code: tuple = (0, 0)  # of a board: origin and size of the memory for code and constants
     data: tuple = (0, 0)  # of values, arena and stack
     large: tuple = (0, 0)  # another memory for values, slower on a real board, for those that need more
+    fast: tuple = (0, 0)  # memories for units with regions, apart from those above
+    slow: tuple = (0, 0)
     reset: int = 0  # where the processor starts or looks for its vectors
     more: str = ""  # more for both compilers: where headers and libraries are
     prelude: str = ""  # assembly before that of the unit
@@ -44,7 +46,12 @@ EMULATORS = emulators()
 
 def board(name, compiler, flags, c_compiler, more=""):
     command, (code, code_size, data, data_size, large, large_size, reset) = EMULATORS[name]
-    return Machine(name, compiler, flags, f"{command} {BARE}", c_compiler, code=(code, code_size), data=(data, data_size), large=(large, large_size), reset=reset, more=more)
+    fast = slow = (0, 0)
+    if data == 0x2000_0000:  # boards with SSRAM and PSRAM: the upper end of the one, and the other
+        data_size -= 1 << 20
+        fast, slow = (data + data_size, 1 << 20), (large, large_size)
+    return Machine(name, compiler, flags, f"{command} {BARE}", c_compiler, code=(code, code_size), data=(data, data_size), large=(large, large_size), fast=fast, slow=slow,
+                   reset=reset, more=more)
 
 
 def cortex(name, flags):

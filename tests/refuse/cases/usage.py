@@ -1,7 +1,7 @@
 """Use: large models, small budgets, options."""
 import numpy as np
 
-from .case import BUDGET, IO, USAGE, case
+from .case import BUDGET, INVALID, IO, USAGE, case
 from .models import good, model, node, tensor, value
 
 
@@ -77,6 +77,45 @@ def budget_at_the_upper_bound():
 @case(0, options=["--max-arena", "121K", "--dim", "batch=1..1000"])
 def budget_that_suffices_at_the_upper_bound():
     return chain_of_any_batch()
+
+
+for text, says in {"fast": "no name and size", "fast:": "no name and size", ":8K": "no name and size", "fast:0": "0 bytes", "fast:8Q": "'8Q' is no size", "fast:-1": "is no size",
+                   "fast:8K:const": "needs a section", "fast:8K:.f:flash": "is not `const`", "fast:8K:.f:const:x": "no name and size", "fast:8K:a/b": "cannot be the name of a section",
+                   "stack:8K": "choose another name"}.items():
+
+    @case(USAGE, f"--region {text}", says, options=["--region", text], name=f"region {text}")
+    def bad_region():
+        return small_budget()
+
+
+@case(USAGE, "two regions are called fast_1", options=["--region", "fast-1:8K", "--region", "fast_1:64K"])
+def regions_of_one_name():
+    return small_budget()
+
+
+@case(BUDGET, "no region has room for 't'", "the regions hold 1000", "see --region", options=["--region", "fast:500", "--region", "slow:500", "--region", "flash:1M:.q:const"])
+def regions_that_are_too_small():
+    return small_budget()
+
+
+@case(0, options=["--region", "fast:1K:.fast", "--region", "slow:8K"])
+def regions_that_suffice():
+    return small_budget()
+
+
+@case(INVALID, "'batch'", "--dim 'batch=", options=["--region", "fast:64K"])
+def regions_and_an_unknown_size():
+    return chain_of_any_batch()
+
+
+@case(USAGE, "memories of processors", options=["--region", "fast:64K", "--target=cuda-sm80"])
+def regions_of_a_gpu():
+    return small_budget()
+
+
+@case(USAGE, "--huge-pages", "leave one of them out", options=["--region", "fast:64K", "--huge-pages"])
+def regions_and_huge_pages():
+    return small_budget()
 
 
 @case(USAGE, "'class'", "a word of C++", "--namespace=model_class would do", options=["--namespace", "class"])

@@ -67,7 +67,7 @@ function details(view, i) {
 function bufferText(id) {
   const b = data.buffers[id];
   const root = b.parent === undefined ? b : data.buffers[b.parent];
-  const at = b.parent !== undefined ? `in '${root.name}' at ${b.offset}` : b.place === 'arena' && known(b.offset) ? `arena at ${b.offset}` : b.place;
+  const at = b.parent !== undefined ? `in '${root.name}' at ${b.offset}` : b.place === 'arena' && known(b.offset) ? `arena ${b.region ? `in ${b.region} ` : ''}at ${b.offset}` : b.place;
   const where = data.device_arena ? (b.device === 'gpu' ? ' on the GPU' : ' on the host') : '';
   const life = root.first === undefined ? '' : `, steps ${root.first + 1} to ${root.last}`;
   return `${b.name}: ${b.type}, ${bytes(b.bytes)}, ${at}${where}${life}`;

@@ -4,6 +4,7 @@
 const kPlanLeft = 84, kPlanBottom = 34, kPlanTop = 22, kPlanRight = 16;
 
 function buildMemory(section) {
+  if (data.regions?.some(region => !region.constants_only)) return data.regions.forEach(region => buildRegion(section, region));
   if (!data.device_arena) return buildArena(section, 'host', data.arena);
   for (const [device, name, arena] of [['gpu', 'On the GPU', data.device_arena], ['host', 'On the host', data.arena]]) {
     section.append(element('h3', {}, name));
@@ -11,8 +12,20 @@ function buildMemory(section) {
   }
 }
 
-function buildArena(section, device, arena) {
-  const buffers = data.buffers.filter(b => b.place === 'arena' && b.device === device && b.parent === undefined && b.first >= 0);
+/// A memory of several: its part of the arena, and the constants in it.
+function buildRegion(section, region) {
+  section.append(
+      element('h3', {}, `Region ${region.name}`),
+      element('p', {class: 'faint'}, `${bytes(region.bytes)} of arena and ${bytes(region.constant_bytes)} of constants in ${bytes(region.capacity)}: ${
+          percent(region.share)} of all accesses, by estimate.`));
+  const constants = data.weights.filter(w => w.region === region.name);
+  if (constants.length)
+    section.append(element('p', {class: 'faint'}, 'Constants: ' + short(constants.map(w => `${w.from} (${bytes(w.bytes)})`).join(', '), 800)));
+  if (!region.constants_only) buildArena(section, 'host', region, region.name);
+}
+
+function buildArena(section, device, arena, region) {
+  const buffers = data.buffers.filter(b => b.place === 'arena' && b.device === device && b.parent === undefined && b.first >= 0 && b.region === region);
   const views = new Map(), writers = new Map();
   for (const b of data.buffers)
     if (b.parent !== undefined) views.set(b.parent, [...(views.get(b.parent) ?? []), b.name]);
@@ -42,7 +55,7 @@ function buildArena(section, device, arena) {
             'Sizes depend on dimensions, so buffers are shown by their lifetimes alone; --dim NAME=SIZE fixes a dimension, and the plan at that size is shown.'),
         planCanvas(plan, drawLifetimes(plan), () => Math.max(120, Math.min(12000, buffers.length * 16 + kPlanTop + kPlanBottom))));
   const heap = data.buffers.filter(b => b.place === 'heap' && b.device === device && b.parent === undefined).length;
-  if (heap)
+  if (heap && (region === undefined || region === data.regions[0].name))
     section.append(element(
         'p', {class: 'faint'},
         `${plural(heap, 'buffer')} more ${heap === 1 ? 'has' : 'have'} no bound before the model runs, and ${

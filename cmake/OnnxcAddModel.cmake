@@ -12,7 +12,7 @@
 #   COMPRESS   what `onnxc compress --calibration` takes: the model loses parameters before it is quantised or compiled, and again when the samples change. The machine
 #              that builds runs it for that, also when cross-compiling. COMPRESS_OPTIONS: --parameters=30 …
 #   QUANTIZE   the same with `onnxc quantize`. QUANTIZE_OPTIONS: --keep-cosine=0.99 …
-#   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object. --max-arena=64K,
+#   OPTIONS    any others of onnxc's options: -O3 --weights=asm --region fast:64K … Models with more than 256 MiB of weights want --weights=object. --max-arena=64K,
 #              --max-weights=1M and --max-code=200K fail the build where the model needs more; code is counted as the project's compiler makes it
 #
 # The library is optimised in every configuration (-O3, or the -O of OPTIONS): nobody steps through it.

@@ -22,6 +22,11 @@ std::vector<const Region*> parts_of(const Program& program) {
   return parts;
 }
 
+/// Of the symbol of its constants, which no unit of another namespace has.
+std::string image_prefix(const std::string& name_space, const Region& region) {
+  return fmt::format("{}_region_{}", name_space, region.name);
+}
+
 /// Adds the weights of one image to those of others.
 void append(WeightsText& all, WeightsText text) {
   all.declarations += std::move(text.declarations);
@@ -43,15 +48,16 @@ std::string region_text(const Region& region) {
 }
 
 std::string region_name_problem(const std::string& name) {
-  static const std::set<std::string> kTaken{"arena", "max_arena", "self_test", "stack"};
-  return kTaken.contains(name) ? fmt::format("a unit has other {}_bytes", name) : "";
+  static const std::set<std::string> kBytes{"arena", "max_arena", "self_test", "stack"}, kNamespaces{"onnxc", "std"};
+  if (kNamespaces.contains(name)) return fmt::format("{} is a namespace", name);
+  return kBytes.contains(name) ? fmt::format("a unit has other {}_bytes", name) : "";
 }
 
 std::vector<std::string> names_of_regions(const std::vector<Region>& regions, const std::string& name_space) {
   std::vector<std::string> names{"arenas", "arenas_in", "Arenas", "block"};
   for (const Region& region : regions) {
     for (const char* what : {"bytes", "weights"}) names.push_back(fmt::format("{}_{}", region.name, what));
-    names.push_back(fmt::format("{}_{}_weights", name_space, region.name));
+    names.push_back(image_prefix(name_space, region) + "_weights");
   }
   return names;
 }
@@ -65,13 +71,12 @@ std::string arenas_declaration(const Program& program) {
     at += fmt::format("{}{}_bytes", at.empty() ? "" : " + ", region->name);
   }
   return fmt::format(
-      "inline constexpr std::size_t {}, arena_alignment = {};\n"
-      "/// All of them together, for those who have one block: arenas_in divides it, and the C interface takes it.\n"
-      "inline constexpr std::size_t arena_bytes = {};\n\n"
+      "/// Bytes of scratch memory in each region; arena_bytes are those of all together.\n"
+      "inline constexpr std::size_t {}, arena_bytes = {}, arena_alignment = {};\n\n"
       "/// Scratch memory in each region, of at least its bytes at a multiple of arena_alignment.\nstruct Arenas {{\n{}}};\n"
-      "/// The regions one behind the other in a block of arena_bytes or more.\n"
+      "/// The regions one behind the other in a block of arena_bytes or more, which is what the C interface takes.\n"
       "inline Arenas arenas_in([[maybe_unused]] std::span<std::byte> block) noexcept {{\n  return {{{}}};\n}}\n\n",
-      sizes, program.arena.alignment, at, members, parts);
+      sizes, program.arena.bytes.value(), program.arena.alignment, members, parts);
 }
 
 std::string arena_parameter(const Program& program) {
@@ -112,7 +117,7 @@ WeightsText emit_weights_by_region(const std::vector<WeightBlob>& blobs, const W
     const Region& region = program.regions[static_cast<std::size_t>(r)];
     WeightsOptions own = options;
     own.form = "section:" + region.section;
-    own.prefix = fmt::format("{}_{}", options.prefix, region.name);
+    own.prefix = image_prefix(options.prefix, region);
     own.pointer = region.name + "_weights";
     all.declarations += fmt::format("\n// Constants of the region {}: {} bytes.\n", region.name, thousands(region.constant_bytes));
     append(all, emit_weights(here, own));

@@ -12,6 +12,7 @@ namespace {
 Program divided() {
   Program program;
   program.arena.alignment = 8;
+  program.arena.bytes = 208;
   program.regions = {{.name = "fast", .capacity = 100, .section = ".fast", .arena_bytes = 48},
                      {.name = "slow", .capacity = 1000, .arena_bytes = 160},
                      {.name = "flash", .capacity = 1000, .section = ".qspi", .constants_only = true}};
@@ -23,18 +24,17 @@ TEST_CASE("a region as the command line has it") {
   CHECK(region_text({.name = "fast", .capacity = 8192, .section = ".dtcm"}) == "fast:8192:.dtcm");
   CHECK(region_text({.name = "q", .capacity = 1, .section = ".q", .constants_only = true}) == "q:1:.q:const");
   CHECK(region_name_problem("fast").empty());
-  for (const char* name : {"arena", "stack", "self_test"}) CHECK_FALSE(region_name_problem(name).empty());
+  for (const char* name : {"arena", "stack", "self_test", "std"}) CHECK_FALSE(region_name_problem(name).empty());
 }
 
 TEST_CASE("the interface of an arena in parts") {
   const Program program = divided();
   CHECK(arenas_declaration(program) ==
-        "inline constexpr std::size_t fast_bytes = 48, slow_bytes = 160, arena_alignment = 8;\n"
-        "/// All of them together, for those who have one block: arenas_in divides it, and the C interface takes it.\n"
-        "inline constexpr std::size_t arena_bytes = fast_bytes + slow_bytes;\n\n"
+        "/// Bytes of scratch memory in each region; arena_bytes are those of all together.\n"
+        "inline constexpr std::size_t fast_bytes = 48, slow_bytes = 160, arena_bytes = 208, arena_alignment = 8;\n\n"
         "/// Scratch memory in each region, of at least its bytes at a multiple of arena_alignment.\n"
         "struct Arenas {\n  std::span<std::byte> fast;\n  std::span<std::byte> slow;\n};\n"
-        "/// The regions one behind the other in a block of arena_bytes or more.\n"
+        "/// The regions one behind the other in a block of arena_bytes or more, which is what the C interface takes.\n"
         "inline Arenas arenas_in([[maybe_unused]] std::span<std::byte> block) noexcept {\n"
         "  return {block.subspan(0, fast_bytes), block.subspan(fast_bytes, slow_bytes)};\n}\n\n");
   CHECK(arena_parameter(program) == "const Arenas& arenas");
@@ -81,13 +81,14 @@ TEST_CASE("constants of regions lie in sections of their own, small and large on
   for (const std::string& compiler : test::compilers()) {
     INFO(compiler);
     const bool built = test::run_in(folder, compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -I " ONNXC_SOURCE_DIR
-                                                       "/runtime_stub m.cpp -o m && ./m && objdump -h m");
+                                                       "/runtime_stub m.cpp -o m && ./m && objdump -h -t m");
     const std::string log = folder.read("log");
     INFO(log);
     CHECK(built);
     CHECK(log.starts_with("1 2 1\n"));
     CHECK(log.find(" .fast ") != log.npos);
     CHECK(log.find(" .qspi ") != log.npos);
+    CHECK(log.find(" m_region_flash_weights\n") != log.npos);
   }
 }
 

@@ -43,6 +43,24 @@ TEST_CASE("the bound of the stack is the deepest path") {
   }
 }
 
+TEST_CASE("constants of regions are RAM as well, unless they lie in flash") {
+  Footprint f{.code = 100, .weights = 5'000, .data = 8, .zeroed = 16, .arena = 1'600};
+  f.stack.bytes = 200;
+  f.regions = {{.name = "fast", .capacity = 2'000, .section = ".f", .arena_bytes = 600, .constant_bytes = 1'300},
+               {.name = "slow", .capacity = 4'000, .arena_bytes = 1'000},
+               {.name = "flash", .capacity = 9'000, .section = ".q", .constants_only = true, .constant_bytes = 3'000}};
+  CHECK(f.copied_constants() == 1'300);
+  CHECK(f.ram() == 8 + 16 + 1'600 + 200 + 1'300);
+  CHECK(f.flash() == 100 + 5'000 + 8);
+  const std::string line = text(f);
+  for (const char* part :
+       {"RAM 3,124 (arena 1,600, stack 200, variables 24, constants 1,300); regions fast 1,900 of 2,000 (arena 600, constants 1,300), "
+        "slow 1,000 of 4,000 (arena 1,000, constants 0), flash 3,000 of 9,000 (arena 0, constants 3,000); by "})
+    CHECK(line.find(part) != line.npos);
+  CHECK_NOTHROW(check_footprint(f, {.ram = 3'124}));
+  CHECK_THROWS_AS(check_footprint(f, {.ram = 3'123}), Error);
+}
+
 TEST_CASE("a unit's sections are its footprint") {
   BuildRequest request;
   request.files.push_back({"unit.cpp",

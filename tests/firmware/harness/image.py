@@ -56,6 +56,7 @@ def onnxc_unit(onnxc, case, machine, level, folder, target=None, options=()):
         raise Failed(f"the unit wants {stated}, and harness/machines.py has {machine.flags}")
     header = (folder / "unit.h").read_text()
     arena, bound = (re.search(rf"{name} = (\d+)", header) for name in ("arena_bytes", "stack_bytes"))
+    memory = "unit::arenas_in(memory)" if "struct Arenas" in header else "memory"  # regions, in one block
     glue = f'''#include "unit.h"
 namespace {{
 alignas(unit::arena_alignment) std::byte memory[unit::arena_bytes];
@@ -64,7 +65,7 @@ const unit::Outputs out{{{", ".join(f"output_{k}" for k in range(len(case.expect
 }}
 extern "C" {{
 const Bytes arena{{memory, sizeof memory}};
-std::int32_t run_model() {{ return unit::run(in, out, memory).code; }}
+std::int32_t run_model() {{ return unit::run(in, out, {memory}).code; }}
 }}
 '''
     return Unit(source, glue, int(arena.group(1)), include=[ROOT / "runtime_stub"], stack_bound=int(bound.group(1)) if bound else None)

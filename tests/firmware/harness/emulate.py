@@ -9,7 +9,7 @@ import numpy as np
 
 from .elf import Elf
 from .image import Failed, command
-from .machines import SHARED
+from .machines import PARTS, SHARED
 
 # Of the loop in image/main.cpp, and what a call before and after it may take.
 LOOP, AROUND = 3, 40

@@ -289,11 +289,10 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     offsets += fmt::format("[[maybe_unused]] constexpr std::size_t {} = {};{}\n", blobs[i].name, image.layout.offsets[i],
                            blobs[i].from.empty() ? "" : "  // " + blobs[i].from);
     const auto typed = std::ranges::find(kTypedImages, blobs[i].elem_cpp_type, &TypedImage::type);
-    const bool is_typed = options.typed && !blobs[i].bytes.empty() && (text.form == "asm" || text.form == "incbin") &&
-                          typed != std::end(kTypedImages);
-    text.expressions[blobs[i].name] = is_typed
-                                          ? fmt::format("&{}[{} / {}]", typed->name, blobs[i].name, typed->element_bytes)
-                                          : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
+    const bool is_typed =
+        options.typed && !blobs[i].bytes.empty() && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
+    text.expressions[blobs[i].name] = is_typed ? fmt::format("&{}[{} / {}]", typed->name, blobs[i].name, typed->element_bytes)
+                                               : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);
   }
   text.declarations += in_short_lines(offsets);
   text.end = fmt::format("onnxc::at<float>({}, {})", pointer, bytes);

@@ -182,7 +182,8 @@ void conv_stem(Share share, const float* x, const float* w, float* y, ConvParams
 template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
 void conv_stem(Share share, const float* x, const float* w, float* y, float* copies, ConvParams p, Epi epi = {}) {
   const auto [first, last] = share.slice(p.n * p.oh);
-  const int64_t room = contract::stem_room(p.cin, p.kh, contract::inputs_under(p.ow > (MR + 1) / 2 ? MR : (MR + 1) / 2, p.stride_x, p.kw, p.dilation_x));
+  const int64_t room =
+      contract::stem_room(p.cin, p.kh, contract::inputs_under(p.ow > (MR + 1) / 2 ? MR : (MR + 1) / 2, p.stride_x, p.kw, p.dilation_x));
   for (int64_t line = first; line < last; ++line)
     detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, copies, room, p, epi);
 }

@@ -77,8 +77,8 @@ ONNXC_INLINE void pool_pixel(Index top, Index left, Index row, Line line, Index 
 /// Computes one row of the output, whose first pixel is `row` of y, with windows of at most contract::kMostPoolRows
 /// rows. address(iy): where a row of the image begins.
 template <class Address, class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_row(Index oy, Index row, Address address, Index x_pixel, float* y, const PoolParams& p, float start,
-                           Combine combine, Scale scale, const Epi& epi) {
+ONNXC_INLINE void pool_row(Index oy, Index row, Address address, Index x_pixel, float* y, const PoolParams& p, float start, Combine combine,
+                           Scale scale, const Epi& epi) {
   const Index top = oy * p.stride_y - p.pad_top;
   const float* lines[contract::kMostPoolRows];
   const Window inside(top, p.kh, p.dilation_y, 0, p.h);

@@ -262,7 +262,8 @@ struct Tile {
       }
       return;
     }
-    if (!kInLoops && NV <= 2 && m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
+    if (!kInLoops && NV <= 2 &&
+        m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         const Index row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -273,7 +274,10 @@ struct Tile {
       }
       return;
     }
-    alignas(kInLoops ? 16 : 64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
+    alignas(
+        kInLoops
+            ? 16
+            : 64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]); }
     const Index columns = n < NR ? n : NR;
     for (int i = 0; i < MR && i < m; ++i) finish_row(epi, memory[i], row_of(i), col, c + row_of(i) * ldc + col, columns);

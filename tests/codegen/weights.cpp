@@ -99,8 +99,7 @@ std::string all_bytes(const Blobs& b) {
 void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false,
                       int alignment = 64, bool typed = false) {
   const WeightsText text = emit_weights(
-      b.blobs,
-      {.form = form, .prefix = "m", .alignment = static_cast<std::size_t>(alignment), .typed = typed, .huge_pages = huge_pages});
+      b.blobs, {.form = form, .prefix = "m", .alignment = static_cast<std::size_t>(alignment), .typed = typed, .huge_pages = huge_pages});
   if (!b.blobs.empty()) CHECK((text.access("w0").find('(') == std::string::npos) == (typed || text.form == "array"));
   std::string declarations = text.declarations.str();
   if (without_asm) {

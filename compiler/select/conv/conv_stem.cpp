@@ -90,8 +90,8 @@ void consider_stem(KernelQuery& l) {
       const Window& window = stem.call.window;
       const int64_t pixel = stem.pixel(),
                     span = contract::inputs_under(stem.tile.rows, window.strides[1] * pixel, stem.call.kw * pixel, window.dilations[1]);
-      step.pointer(l.thread_workspace("rows", ElementType::F32,
-                                      Dim(contract::stem_scratch(stem.joined ? 1 : stem.call.cin, stem.call.kh, span))));
+      step.pointer(
+          l.thread_workspace("rows", ElementType::F32, Dim(contract::stem_scratch(stem.joined ? 1 : stem.call.cin, stem.call.kh, span))));
     }
     step.params(std::move(params));
     finish_conv(l, step, stem.call, y);

@@ -19,11 +19,11 @@ ONNXC_BOTH void copy_ends(void* to, const void* from, std::size_t bytes) {
   std::memcpy(static_cast<unsigned char*>(to) + bytes - size, last, size);
 }
 
-/// Copies short runs without a call. memcpy is one where the length is not constant.
+/// Copies short runs without a call, where code is no matter. memcpy is one where the length is not constant.
 template <class T>
 ONNXC_BOTH void copy_run(T* to, const T* from, Index count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
-  if (bytes > 32) std::memcpy(to, from, bytes);
+  if (ONNXC_MICRO || bytes > 32) std::memcpy(to, from, bytes);
   else if (bytes >= 16) copy_ends<16>(to, from, bytes);
   else if (bytes >= 8) copy_ends<8>(to, from, bytes);
   else if (bytes >= 4) copy_ends<4>(to, from, bytes);
@@ -39,6 +39,10 @@ ONNXC_BOTH void copy_runs_of(T* to, Index to_pitch, const T* from, Index from_pi
 /// which the compiler knows: a call for each would take most of the time.
 template <class T>
 ONNXC_BOTH void copy_runs(T* to, Index to_pitch, const T* from, Index from_pitch, Index count, Index runs) {
+  if constexpr (ONNXC_MICRO && ONNXC_LEAST_CODE) {
+    for (Index i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, static_cast<std::size_t>(count) * sizeof(T));
+    return;
+  }
   switch (static_cast<std::size_t>(count) * sizeof(T)) {
     case sizeof(T): return copy_runs_of<sizeof(T)>(to, to_pitch, from, from_pitch, runs);
     case 2 * sizeof(T): return copy_runs_of<2 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);

@@ -12,7 +12,7 @@ struct Places {
   int* seen;
 
   ONNXC_DEVICE void operator()(Shared&) const {
-    const Index b = block(), n = blocks();
+    const auto b = block(), n = blocks();
     const int at = ((b.z * n.y + b.y) * n.x + b.x) * kThreads + thread();
     seen[at] = b.x + 10 * b.y + 100 * b.z + 1000 * lane() + 100000 * warp() + 1000000 * n.x + 10000000 * n.y + 100000000 * n.z;
   }

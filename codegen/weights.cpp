@@ -98,8 +98,8 @@ constexpr TypedImage kTypedImages[] = {
 /// Declares the image, which an assembler makes, as arrays of the types that its blobs have.
 std::string extern_arrays(const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs, std::size_t bytes) {
   std::string text;
-  for (const auto& [type, suffix, size] : kTypedImages) {
-    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == type && !blob.bytes.empty(); }))
+  for (const TypedImage& typed : kTypedImages) {
+    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == typed.type && !blob.bytes.empty(); }))
       text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}{}[{}] __asm__(\"{}\");\n", type, pointer, suffix,
                           bytes / size, symbol);
   }

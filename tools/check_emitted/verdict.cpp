@@ -34,8 +34,7 @@ class Judge {
     result_.reached = reached.size();
     result_.leaves = leaves_.size();
     std::ranges::sort(result_.violations, {}, [](const Violation& v) { return std::tie(v.file, v.line, v.what, v.function); });
-    const auto [from, to] = std::ranges::unique(result_.violations);
-    result_.violations.erase(from, to);
+    result_.violations.erase(std::unique(result_.violations.begin(), result_.violations.end()), result_.violations.end());
     return std::move(result_);
   }
 

@@ -100,8 +100,8 @@ std::string extern_arrays(const std::string& symbol, const std::string& pointer,
   std::string text;
   for (const TypedImage& typed : kTypedImages) {
     if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == typed.type && !blob.bytes.empty(); }))
-      text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}{}[{}] __asm__(\"{}\");\n", typed.type, pointer,
-                          typed.suffix, bytes / typed.element_bytes, symbol);
+      text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}{}[{}] __asm__(\"{}\");\n", typed.type, pointer, typed.suffix,
+                          bytes / typed.element_bytes, symbol);
   }
   return text;
 }

@@ -15,8 +15,8 @@ struct TapStrides {
 };
 
 // Without optimisation the compiler has too few registers left for them.
-#if ONNXC_VECTOR_FLOATS == 1 && !defined(ONNXC_REPRODUCIBLE) && defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && !defined(__aarch64__) && \
-    defined(__OPTIMIZE__)
+#if ONNXC_VECTOR_FLOATS == 1 && !defined(ONNXC_REPRODUCIBLE) && defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && \
+    !defined(__aarch64__) && defined(__OPTIMIZE__)
 
 /// Whether tiles of 4x4 and 1x8 floats have these loops.
 constexpr bool kFloatTiles = true;

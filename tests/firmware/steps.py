@@ -68,6 +68,10 @@ def main():
         assert "rv32imc" in command("profile", case, "rv32imc", "Os", env={"ONNXC_CXX": f"{riscv.compiler} {riscv.more}"})
         refusal = command("info", case, "rv32imc", "Os", "--measure", status=3)
         assert "ONNXC_CXX" in refusal and "bug" not in refusal, refusal
+        for wrong in ("g++", "arm-none-eabi-g++ --nonsense", "/bin/true", "/bin/false"):
+            refusal = command("info", case, "cortex-m4", "O3", "--measure", status=3, env={"ONNXC_CXX": wrong})
+            assert "ONNXC_CXX" in refusal and "bug" not in refusal, (wrong, refusal)
+        assert "stack" in command("info", case, "cortex-m4", "O3", "--measure", "--max-ram=1K", status=4)
         # Without the emulator `info` still tells what the compiler does.
         (work / "tools").mkdir()
         for tool in ("arm-none-eabi-g++", "c++", "cc", "as", "ld"):

@@ -246,6 +246,7 @@ fs::path build_library(const BuildRequest& request) {
     const std::string why = result.signal != 0 ? fmt::format("{} was ended by {}\n", compiler, signal_name(result.signal)) : std::string();
     throw BuildError(why + result.output);
   }
+  if (!fs::exists(made)) throw BuildError(compiler + " says that all is well, and has made no file");
   if (std::error_code none; request.call_graph) fs::rename(work.path / "made.ci", fs::path(library).replace_extension(".ci"), none);
   fs::rename(made, library);
   prune(cache);

@@ -13,6 +13,7 @@
 #include "tools/driver/code_budget.h"
 #include "tools/driver/files.h"
 #include "tools/driver/gpu.h"
+#include "tools/emulator/emulated_machine.h"
 
 namespace onnxc {
 namespace {
@@ -109,6 +110,12 @@ std::string first_error(const std::string& output) {
 /// are missing.
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
+  const auto has = [&](const char* words) { return said.find(words) != said.npos; };
+  const bool in_unit = has("undefined reference ") || (has("error: ") && (has(".cpp:") || has(".hpp:") || has(".h:")));
+  const bool plain = request.libraries.empty() && !request.includes_others && request.architecture.empty();
+  if (plain && (!in_unit || has("error: bad value")))  // what is wrong is not the unit, but who compiles it
+    throw Error(ErrorKind::Io, fmt::format("{} does not compile the unit: {}", request.compiler, said),
+                "it has to be a compiler of C++20 for the target; $ONNXC_CXX names another, with options if need be");
   if (const bool no_header = said.find("No such file") != said.npos || said.find("file not found") != said.npos;
       no_header && said.find("fatal error: ") != said.npos && !request.includes_others)
     throw Error(ErrorKind::Io,
@@ -151,7 +158,9 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
   if (compilation.target.triple != find_target("native")->triple)
     throw Error(ErrorKind::Usage, fmt::format("a unit for {} does not run on this machine", options.target),
-                "onnxc profile counts what it takes in an emulator, and --self-test makes it compare its results where it runs");
+                runs_elsewhere(options.target)
+                    ? "onnxc profile counts what it takes in an emulator, and --self-test makes it compare its results where it runs"
+                    : "--self-test makes it compare its results where it runs");
   CompiledModel result;
   const auto begin = std::chrono::steady_clock::now();
   const Compiled compiled = emit(compilation, options, flags, true, true);

@@ -129,6 +129,17 @@ void read_run(EmulatedRun& run, const std::string& said, const std::vector<Count
   if (!ended) throw Error(ErrorKind::Io, "the emulator ended early: " + one_line(said.substr(0, 300)));
 }
 
+/// What runs in the emulator.
+SelfTest self_test_for(const fs::path& model, const CompileOptions& options, const std::optional<fs::path>& data) {
+  try {
+    return *make_self_test(model, options, data);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Unsupported) throw;
+    throw Error(ErrorKind::Unsupported, "what runs in an emulator is a unit's self-test, and " + error.diagnostics().front().found,
+                "--profile in your own program measures steps where it runs; see docs/profiling.md");
+  }
+}
+
 }  // namespace
 
 EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, const std::optional<fs::path>& data) {
@@ -141,7 +152,7 @@ EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, cons
   options.profile = true;
   options.measure = false;
   options.max_code.reset(), options.max_flash.reset(), options.max_ram.reset(), options.max_stack.reset();
-  SelfTest test = *make_self_test(model, options, data);
+  SelfTest test = self_test_for(model, options, data);
   test.vectors.resize(1);
   EmulatedRun run;
   run.data = test.origin.substr(0, test.origin.find(", "));

@@ -94,7 +94,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
             types_of_outputs(described.compilation.program),
             description.value("regions", ordered_json())};
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Io) throw;
+    if (e.kind() == ErrorKind::Usage || e.kind() == ErrorKind::Io || e.kind() == ErrorKind::Budget) throw;
     return {"", e.diagnostics().front().text()};
   }
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -53,13 +52,20 @@ Region parse_region(const std::string& text) {
   const std::optional<uint64_t> bytes = size_in(parts[1]);
   if (!bytes) throw bad(fmt::format("'{}' is no size", one_line(parts[1])), "512K and 2MiB are sizes");
   if (*bytes == 0) throw bad("nothing fits into 0 bytes", "leave it out, or give it more");
-  region.capacity = static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max() / 4));
+  constexpr uint64_t kMost = uint64_t{1} << 48;
+  if (*bytes > kMost) throw bad("no machine has so much memory", fmt::format("give it at most {} bytes", kMost));
+  region.capacity = static_cast<int64_t>(*bytes);
   if (parts.size() > 2) region.section = parts[2];
   const auto of_section = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._$,-").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._$-").find(c) != std::string_view::npos;
   };
   if (!std::ranges::all_of(region.section, of_section))
-    throw bad(fmt::format("'{}' cannot be the name of a section", one_line(region.section)), "letters, digits and ._$,- make one");
+    throw bad(fmt::format("'{}' cannot be the name of a section", one_line(region.section)), "letters, digits and ._$- make one");
+  for (const std::string_view taken : {".bss", ".text", ".data"}) {  // of zeros, of code, of variables: constants are none of these
+    if (region.section == taken || region.section.starts_with(std::string(taken) + "."))
+      throw bad(fmt::format("constants cannot lie in {}", one_line(region.section)),
+                "name a section of their own, which the linker script places");
+  }
   region.constants_only = parts.size() == 4;
   return region;
 }

@@ -22,6 +22,8 @@ if [ "${1:-}" = --all ]; then "$ONNXC_PYTHON" tests/firmware/kernels.py; else "$
 check --machines cortex-m4,cortex-m55 --models made_ad,made_kws --levels O3,Os --golden
 echo "-- the stack that units state"
 check --machines cortex-m4 --models made_ad,made_kws --levels Os --option=--measure
+echo "-- the same bits"
+check --machines cortex-m0,cortex-m4 --models made_kws_int8 --levels Os --same-bits --option=--math=reproducible
 echo "-- steps"
 "$ONNXC_PYTHON" tests/firmware/steps.py
 echo "-- memories of several speeds"

@@ -26,6 +26,12 @@ struct CompileOptions : CompilerOptions {
   std::string compiler{};  ///< the command of the C++ compiler that a build calls; empty: that of the target
   /// Where a build looks for headers of custom operators, before the working directory.
   std::vector<std::filesystem::path> include_folders{};
+
+  /// For a unit whose footprint nobody asks for.
+  void measure_nothing() {
+    measure = false;
+    max_code.reset(), max_flash.reset(), max_ram.reset(), max_stack.reset();
+  }
 };
 
 /// Throws Error.

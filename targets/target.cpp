@@ -225,6 +225,8 @@ std::optional<Target> find_target(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_of_this_machine(const Target& target) { return target.triple == kHostTriple; }
+
 std::span<const std::string_view> target_names() {
   static constexpr std::string_view names[] = {
       "native",         "zen5",      "zen4",      "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64",    "aarch64-dotprod", "aarch64-i8mm",

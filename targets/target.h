@@ -59,6 +59,8 @@ std::string full_name(const Target& target);
 /// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 with the costs of these cores), aarch64 and its extensions, native (this host), generic;
 /// cores of microcontrollers, wasm32, s390x. Empty for an unknown name.
 std::optional<Target> find_target(std::string_view name);
+/// Whether its code is of this machine's kind, so that it can be loaded here.
+bool is_of_this_machine(const Target& target);
 /// The names, for --help and error messages.
 std::span<const std::string_view> target_names();
 

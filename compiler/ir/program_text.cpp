@@ -132,10 +132,6 @@ void print_steps(const ProgramText& program, const std::vector<Step>& steps, int
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// The region that a buffer lies in, or -1.
 int region_of(const Program& program, const Buffer& b) {
   return b.space == Buffer::Space::Weights && b.parent < 0 ? program.weights.at(static_cast<std::size_t>(b.index)).region : b.region;

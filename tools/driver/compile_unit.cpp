@@ -36,7 +36,7 @@ std::vector<std::string> target_flags(const std::string& target) {
 
 std::string target_compiler(const std::string& target) {
   const std::optional<Target> known = find_target(target);
-  return !known || known->triple == find_target("native")->triple ? system_compiler() : cross_compiler(known->triple);
+  return !known || is_of_this_machine(*known) ? system_compiler() : cross_compiler(known->triple);
 }
 
 std::string link_options(const std::vector<std::string>& libraries) {
@@ -116,8 +116,7 @@ std::string first_error(const std::string& output) {
   if (plain && (!in_unit || has("error: bad value")))  // what is wrong is not the unit, but who compiles it
     throw Error(ErrorKind::Io, fmt::format("{} does not compile the unit: {}", request.compiler, said),
                 "it has to be a compiler of C++20 for the target; $ONNXC_CXX names another, with options if need be");
-  if (const bool no_header = said.find("No such file") != said.npos || said.find("file not found") != said.npos;
-      no_header && said.find("fatal error: ") != said.npos && !request.includes_others)
+  if (has("fatal error: ") && (has("No such file") || has("file not found")) && !request.includes_others)
     throw Error(ErrorKind::Io,
                 fmt::format("{} has not all headers of C++: {}", request.compiler, said.substr(said.find("fatal error: ") + 13)),
                 "name another in ONNXC_CXX, or the same with the options that it needs, as in ONNXC_CXX='clang++ --sysroot=DIR'");
@@ -156,7 +155,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 }
 
 CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
-  if (compilation.target.triple != find_target("native")->triple)
+  if (!is_of_this_machine(compilation.target))
     throw Error(ErrorKind::Usage, fmt::format("a unit for {} does not run on this machine", options.target),
                 runs_elsewhere(options.target)
                     ? "onnxc profile counts what it takes in an emulator, and --self-test makes it compare its results where it runs"

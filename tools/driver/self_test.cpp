@@ -17,14 +17,14 @@ constexpr std::size_t kMostVectors = 4;
 
 /// The same model for this machine.
 CompileOptions native(CompileOptions options) {
-  if (const auto there = find_target(options.target); there && there->triple != find_target("native")->triple)
+  if (const auto there = find_target(options.target); there && !is_of_this_machine(*there))
     options.compiler = host_compiler();  // $ONNXC_CXX is for the other machine
   options.target = "native";
   options.name_space = options.header_name = "";
   options.weights = "auto";
-  options.standalone = options.profile = options.measure = false;
+  options.standalone = options.profile = false;
   options.regions.clear();
-  options.max_code.reset(), options.max_flash.reset(), options.max_ram.reset(), options.max_stack.reset();
+  options.measure_nothing();
   return options;
 }
 

@@ -142,7 +142,8 @@ SelfTest self_test_for(const fs::path& model, const CompileOptions& options, con
 
 }  // namespace
 
-EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, const std::optional<fs::path>& data) {
+EmulatedRun count_steps(const fs::path& model, const Compilation& compilation, const CompileOptions& given,
+                        const std::optional<fs::path>& data) {
   const std::optional<EmulatedMachine> machine = find_emulated_machine(given.target);
   if (!machine) throw Error(ErrorKind::Unsupported, fmt::format("onnxc knows no emulator of a machine for the target {}", given.target));
   CompileOptions options = given;
@@ -150,15 +151,13 @@ EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, cons
   options.header_name = "unit.h";
   options.weights = "auto";
   options.profile = true;
-  options.measure = false;
-  options.max_code.reset(), options.max_flash.reset(), options.max_ram.reset(), options.max_stack.reset();
+  options.measure_nothing();
   SelfTest test = self_test_for(model, options, data);
   test.vectors.resize(1);
   EmulatedRun run;
   run.data = test.origin.substr(0, test.origin.find(", "));
   options.self_test = std::make_shared<const SelfTest>(std::move(test));
 
-  const Compilation compilation = compile_model(model, options);
   const Interface interface(compilation.program, false);
   for (std::size_t i = 0; i < interface.symbols.size(); ++i)
     run.dims[interface.symbols[i].name()] = options.self_test->vectors.front().dims.at(i);
@@ -166,7 +165,7 @@ EmulatedRun count_steps(const fs::path& model, const CompileOptions& given, cons
   const fs::path image = folder.path() / "image", plugin = folder.path() / "count.so", out = folder.path() / "counts";
   const BuildRequest request = marked_request(compilation, options);
   build_image(request, options, *machine, self_test_bytes(*options.self_test, compilation.program), folder.path());
-  write_file(folder.path() / "count.c", std::string(emulator_part("count.c")));
+  for (const char* name : {"plugin.h", "count.c"}) write_file(folder.path() / name, std::string(emulator_part(name)));
   output_of({"cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", (folder.path() / "count.c").string(), "-o", plugin.string()},
             "the emulator's plugin does not compile");
   Words emulate = machine->emulator;

@@ -29,10 +29,10 @@ struct EmulatedRun {
   bool passed = false;  ///< the outputs are those that were expected
 };
 
-/// Builds the model for options.target, runs it once on the first data set that fits (see make_self_test) and counts. Throws Error{Unsupported} for a
+/// Builds the model, of which this is the compilation, for options.target, runs it once on the first data set that fits (see make_self_test) and counts. Throws Error{Unsupported} for a
 /// target without an emulator and for a model that can have no self-test, Error{Io} where the emulator or a compiler is missing, or
 /// memory of the machine is.
-EmulatedRun count_steps(const std::filesystem::path& model, const CompileOptions& options,
+EmulatedRun count_steps(const std::filesystem::path& model, const Compilation& compilation, const CompileOptions& options,
                         const std::optional<std::filesystem::path>& data);
 
 }  // namespace onnxc

@@ -29,7 +29,7 @@ std::optional<EmulatedMachine> find_emulated_machine(std::string_view target) {
 
 bool runs_elsewhere(std::string_view target) {
   const std::optional<Target> known = find_target(target);
-  return known && known->triple != find_target("native")->triple && find_emulated_machine(target);
+  return known && !is_of_this_machine(*known) && find_emulated_machine(target);
 }
 
 }  // namespace onnxc

@@ -73,8 +73,9 @@ int emulated_profile_command(const ProfileOptions& options) {
                 "give the sizes with --dim");
   CompileOptions compile = options.compile;
   compile.profile = true;
-  const ordered_json description = describe(compile_described(options.model, compile), compile);
-  const EmulatedRun run = count_steps(options.model, options.compile, options.data);
+  const Described described = compile_described(options.model, compile);
+  const ordered_json description = describe(described, compile);
+  const EmulatedRun run = count_steps(options.model, described.compilation, compile, options.data);
   std::vector<Row> rows;
   StepCount total;
   int64_t macs = 0;

@@ -35,7 +35,7 @@ void add_measurements(ordered_json& description, const std::filesystem::path& mo
   description["footprint"] = json_of(measure_footprint(compilation, options));
   if (!compilation.target.bare) return;
   try {
-    const EmulatedRun run = count_steps(model, options, std::nullopt);
+    const EmulatedRun run = count_steps(model, compilation, options, std::nullopt);
     description["emulated"] = {{"emulator", run.emulator}, {"data", run.data}, {"passed", run.passed}};
     for (const StepCount& count : run.steps) {
       ordered_json& step = description.at("steps").at(static_cast<std::size_t>(count.number - 1));

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/region_choice.h"
 #include "compiler/support/error.h"
 
@@ -45,7 +46,7 @@ class Filling {
       const Interval& other = intervals_[p.id];
       if (!lifetimes_overlap(interval, other)) continue;
       if (offset + interval.size <= p.offset) break;
-      offset = std::max(offset, (p.offset + other.size + alignment - 1) / alignment * alignment);
+      offset = std::max(offset, aligned_bytes(p.offset + other.size, alignment));
     }
     if (offset > capacity_ - interval.size) return false;
     place(i, offset);

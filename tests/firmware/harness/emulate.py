@@ -19,7 +19,7 @@ LOOP, AROUND = 3, 40
 def plugin(name):
     """Of the emulator, built once a process."""
     folder = Path(tempfile.mkdtemp(prefix="onnxc-count-"))
-    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", (SHARED if name == "count" else PARTS) / f"{name}.c", "-o", folder / f"{name}.so")
+    command("cc -shared -fPIC -O2 -Wall -Wextra -Werror", f"-I{SHARED}", (SHARED if name == "count" else PARTS) / f"{name}.c", "-o", folder / f"{name}.so")
     return folder / f"{name}.so"
 
 

@@ -1,7 +1,5 @@
 // A plugin of QEMU that counts the bytes that loads and stores touch between every other two calls of a function of an image: `mark` is its address. At the
 // second of each two the file `out` is written anew, with a line for each word that was touched: its address and the bytes.
-//
-// Distributions do not package <qemu-plugin.h>; what follows is the part of its version 1 that is used here.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,23 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info_t;
-typedef void (*executed_t)(unsigned int processor, void* data);
-typedef void (*accessed_t)(unsigned int processor, qemu_plugin_meminfo_t how, uint64_t address, void* data);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*translated)(qemu_plugin_id_t id, struct qemu_plugin_tb* block));
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb* block, executed_t executed, int registers_used, void* data);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn* instruction, accessed_t accessed, int registers_used, int kinds, void* data);
-struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb* block);
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t how);
-enum { kNoRegisters = 0, kLoadsAndStores = 3 };
-
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+#include "plugin.h"
 
 // The memories of the board, and bytes touched by word.
 enum { kMemories = 3 };
@@ -67,14 +49,12 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed, kNoRegisters, kLoadsAndStores, NULL);
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count, char** arguments) {
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count, char** arguments) {
   (void)info;
   for (int i = 0; i < count; ++i) {
-    const char* value = strchr(arguments[i], '=');
-    if (value == NULL) return 1;
-    ++value;
-    if (strncmp(arguments[i], "mark=", 5) == 0) mark = strtoull(value, NULL, 0);
-    else if (strncmp(arguments[i], "out=", 4) == 0) out = strdup(value);
+    const char* value = NULL;
+    if ((value = value_of(arguments[i], "mark")) != NULL) mark = strtoull(value, NULL, 0);
+    else if ((value = value_of(arguments[i], "out")) != NULL) out = strdup(value);
     else return 1;
   }
   if (mark == 0 || out == NULL) return 1;

@@ -23,15 +23,6 @@ inline std::byte* stack_pointer() {
   return sp;
 }
 
-void put_number(std::uint64_t value) {
-  char digits[21];
-  char* at = digits + 20;
-  *at = 0;
-  do *--at = static_cast<char>('0' + static_cast<int>(value % 10)), value /= 10;
-  while (value != 0);
-  put(at);
-}
-
 void put_line(const char* name, std::uint64_t value) {
   put(name);
   put(" ");

@@ -1,7 +1,5 @@
 // A plugin of QEMU that counts instructions, and cycles of a core of which a table is here. Each time the processor reaches the address
 // `mark`, both counts so far go to the file `out` as a line; cycles are 0 without a table. Whatever the emulated machine has for clocks plays no part.
-//
-// Distributions do not package <qemu-plugin.h>; what follows is the part of its version 1 that is used here.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,22 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info_t;
-typedef void (*executed_t)(unsigned int processor, void* data);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*translated)(qemu_plugin_id_t id, struct qemu_plugin_tb* block));
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb* block, executed_t executed, int registers_used, void* data);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb* block, int operation, void* counter, uint64_t step);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb* block);
-struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
-const void* qemu_plugin_insn_data(const struct qemu_plugin_insn* instruction);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn* instruction);
-enum { kNoRegisters = 0, kAddTo64Bits = 0 };
-
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+#include "plugin.h"
 
 // ---- cycles ----
 
@@ -173,15 +156,13 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   qemu_plugin_register_vcpu_tb_exec_inline(block, kAddTo64Bits, &instructions, qemu_plugin_tb_n_insns(block));
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count, char** arguments) {
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count, char** arguments) {
   (void)info;
   for (int i = 0; i < count; ++i) {
-    const char* value = strchr(arguments[i], '=');
-    if (value == NULL) return 1;
-    ++value;
-    if (strncmp(arguments[i], "mark=", 5) == 0) mark = strtoull(value, NULL, 0);
-    else if (strncmp(arguments[i], "out=", 4) == 0) out = fopen(value, "w");
-    else if (strncmp(arguments[i], "core=", 5) == 0) {
+    const char* value = NULL;
+    if ((value = value_of(arguments[i], "mark")) != NULL) mark = strtoull(value, NULL, 0);
+    else if ((value = value_of(arguments[i], "out")) != NULL) out = fopen(value, "w");
+    else if ((value = value_of(arguments[i], "core")) != NULL) {
       for (size_t k = 0; k < sizeof cores / sizeof *cores; ++k) core = strcmp(cores[k].name, value) == 0 ? &cores[k] : core;
     } else return 1;
   }

@@ -298,8 +298,7 @@ class Emitter {
             "// The same results on every machine: a product and a sum are rounded one by one.\n#define ONNXC_REPRODUCIBLE 1\n#if "
             "defined(__clang__)\n"
             "#pragma STDC FP_CONTRACT OFF\n"
-            "// Only where the machine has the instruction: with the pragma g++ 12 compiled loops over pointers wrongly for a Cortex-M0 at "
-            "-Os.\n"
+            "// Only where the machine has the instruction: the pragma changes more of how g++ optimises than contractions.\n"
             "#elif defined(__GNUC__) && (defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF))\n"
             "#pragma GCC optimize(\"fp-contract=off\")\n#endif\n";
       text += "\n";

@@ -46,7 +46,7 @@ struct Vec {
   static ONNXC_INLINE Vec from_raw(Raw raw) { return {raw}; }
 
   static ONNXC_INLINE Vec all(float c) { return {c - Raw{}}; }  // minus: -0 + 0 would be 0
-// Where a constant array is shorter than a vector g++ 12 warns of this, in a branch that is not taken for such an array.
+// Where a constant array is shorter than a vector, a branch that is not taken for it looks as if it read beyond.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"

@@ -209,7 +209,7 @@ def check(job):
 
 
 def with_first_data(folder):
-    """A case with the first data set, whatever its sizes."""
+    """A case with the first data set, whatever its sizes. Where case.json names no tolerance it is that of `onnxc run`."""
     model, told, data = onnx.load(str(folder / "model.onnx")), json.loads((folder / "case.json").read_text()), sorted(folder.glob("test_data_set_*"))[0]
     inputs, outputs = ([models.read(path) for path in sorted(data.glob(f"{kind}_*.pb"))] for kind in ("input", "output"))
     return models.Case(folder.name, folder / "model.onnx", inputs, outputs, models.named_dims(model.graph, inputs), 0, False,

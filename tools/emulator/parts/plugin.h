@@ -24,7 +24,8 @@ unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t how);
 enum { kNoRegisters = 0, kAddTo64Bits = 0, kLoadsAndStores = 3 };
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count, char** arguments);
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* info, int count,
+                                                               char** arguments);
 
 /// What follows `name=` if the argument begins with it, else null.
 static inline const char* value_of(const char* argument, const char* name) {

@@ -144,7 +144,11 @@ std::vector<bool> are_values(const Program& program) {
 }  // namespace
 
 std::string level_name(const CompilerOptions& options) { return options.small ? "-Os" : fmt::format("-O{}", options.level); }
-MemoryGoal usual_memory(const CompilerOptions& options) { return options.small ? MemoryGoal::Min : MemoryGoal::Speed; }
+MemoryGoal usual_memory(const CompilerOptions& options) {
+  if (options.small) return MemoryGoal::Min;
+  const auto target = find_target(options.target);
+  return target && target->bare ? MemoryGoal::Balanced : MemoryGoal::Speed;  // a core has little memory, and no cache to please
+}
 NarrowWeights usual_narrow_weights(const CompilerOptions& options) { return options.small ? NarrowWeights::All : NarrowWeights::Auto; }
 
 namespace {

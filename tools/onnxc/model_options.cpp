@@ -119,7 +119,7 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option(
          "--memory", memory_,
          "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time). speed "
-         "by default, min at -Os")
+         "by default, balanced for microcontrollers, min at -Os")
       ->check(CLI::IsMember({"speed", "balanced", "min"}));
   const auto limit = [&](const char* name, std::optional<uint64_t>& bytes, const char* help) {
     app.add_option(name, bytes, help)->transform(CLI::AsSizeValue(false))->type_name("BYTES");

@@ -48,6 +48,7 @@ Region parse_region(const std::string& text) {
     throw bad("a region for constants alone needs a section for them", "say NAME:SIZE:SECTION:const");
   Region region;
   region.name = make_identifier(parts[0], "region");
+  if (region.name != parts[0]) throw bad("its name is a member of a struct in the unit", fmt::format("call it {}", region.name));
   if (const std::string problem = region_name_problem(region.name); !problem.empty()) throw bad(problem, "choose another name");
   const std::optional<uint64_t> bytes = size_in(parts[1]);
   if (!bytes) throw bad(fmt::format("'{}' is no size", one_line(parts[1])), "512K and 2MiB are sizes");

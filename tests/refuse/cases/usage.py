@@ -82,14 +82,14 @@ def budget_that_suffices_at_the_upper_bound():
 for text, says in {"fast": "no name and size", "fast:": "no name and size", ":8K": "no name and size", "fast:0": "0 bytes", "fast:8Q": "'8Q' is no size", "fast:-1": "is no size",
                    "fast:8K:const": "needs a section", "fast:8K:.f:flash": "is not `const`", "fast:8K:.f:const:x": "no name and size", "fast:8K:a/b": "cannot be the name of a section",
                    "stack:8K": "choose another name", "fast:8K:.a,b": "cannot be the name of a section", "fast:8K:.bss": "cannot lie in .bss", "fast:8K:.text.hot:const": "cannot lie in",
-                   "fast:18446744073709551615": "so much memory"}.items():
+                   "fast:18446744073709551615": "so much memory", "fast-1:8K": "call it fast_1"}.items():
 
     @case(USAGE, f"--region {text}", says, options=["--region", text], name=f"region {text}")
     def bad_region():
         return small_budget()
 
 
-@case(USAGE, "two regions are called fast_1", options=["--region", "fast-1:8K", "--region", "fast_1:64K"])
+@case(USAGE, "two regions are called fast_1", options=["--region", "fast_1:8K", "--region", "fast_1:64K"])
 def regions_of_one_name():
     return small_budget()
 

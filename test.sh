@@ -181,5 +181,6 @@ long_stage "rules for emitted code, every network" script tests/check_emitted/ru
 long_stage "node tests for GPUs in the emulator, all of them" script tests/gpu/conformance.sh --all
 long_stage "values in place, on a GPU" script tests/placement/run.sh build --gpu
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
+long_stage "inputs that crash, looked for" script tests/fuzz/run.sh  # five minutes, after a build of ten
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

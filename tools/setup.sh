@@ -5,7 +5,7 @@
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
-#   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with
+#   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with, and tests/fuzz looks for crashes with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
@@ -25,7 +25,7 @@ cross_packages=(g++-aarch64-linux-gnu qemu-user
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm  # Cortex-M; the C++ library's headers serve RISC-V and WebAssembly, too
                 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu
                 clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs)
-check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev)
+check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev libclang-rt-19-dev)  # the last has libFuzzer
 sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)

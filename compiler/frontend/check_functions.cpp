@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
@@ -93,9 +94,34 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions) {
                 fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
 }
 
+/// Checks each node of the functions that the graph calls, directly or not, by what the function imports, else the model: ONNX's library reads bodies without
+/// asking whether a node has the outputs that its operator has.
+void check_bodies(const onnx::ModelProto& model, const Functions& functions, const std::map<std::string, int64_t>& opsets,
+                  const Schemas::Predicate& knows, const Schemas::Predicate& replaces) {
+  std::set<const onnx::FunctionProto*> called;
+  std::vector<const onnx::FunctionProto*> left;
+  const auto call = [&](const onnx::NodeProto& node) {
+    const auto f = functions.find(callee_of(node));
+    if (f != functions.end() && called.insert(f->second).second) left.push_back(f->second);
+    return f != functions.end();
+  };
+  for_each_node(model.graph().node(), call);
+  while (!left.empty()) {
+    const onnx::FunctionProto& function = *left.back();
+    left.pop_back();
+    std::map<std::string, int64_t> own = opsets;
+    for (const auto& import : function.opset_import()) own[import.domain().empty() ? "ai.onnx" : import.domain()] = import.version();
+    const Schemas schemas(own, knows, replaces);
+    for_each_node(function.node(), [&](const onnx::NodeProto& node) {
+      if (!call(node)) schemas.verify(node);
+    });
+  }
+}
+
 }  // namespace
 
-void check_functions(const onnx::ModelProto& model) {
+void check_functions(const onnx::ModelProto& model, const std::map<std::string, int64_t>& opsets, const Schemas::Predicate& knows,
+                     const Schemas::Predicate& replaces) {
   const Functions functions = functions_of(model);
   for (const auto& f : model.functions()) {
     for (const auto& import : f.opset_import()) check_opset(import.domain(), import.version(), fmt::format("function '{}': ", f.name()));
@@ -103,6 +129,7 @@ void check_functions(const onnx::ModelProto& model) {
   }
   check_calls(model.graph().node(), functions);
   check_growth(model, functions);
+  check_bodies(model, functions, opsets, knows, replaces);
 }
 
 }  // namespace onnxc

@@ -267,7 +267,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     const auto& function = model.functions(i);
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
-  check_functions(model);
+  check_functions(model, info.opsets, options.knows, options.replaces);
   Schemas schemas(info.opsets, options.knows, options.replaces);
   try {
     if (model.functions_size() > 0) {

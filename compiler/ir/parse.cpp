@@ -152,6 +152,12 @@ class GraphParser {
   }
 
   Constant constant(const Type& type) {
+    // Each element takes a character at least, so a type that says more needs no memory.
+    int64_t most = static_cast<int64_t>(in_.rest().size());
+    for (Dim extent : type.extents) {
+      if (!extent.is_constant()) fail("a constant of constant extents");
+      if (extent.value() != 0 && (most /= extent.value()) == 0) fail("as many elements as the type has");
+    }
     auto t = std::make_shared<TensorData>(TensorData::zeros(type.element, values(type.extents)));
     if (type.element == ElementType::String) {
       t->strings = list([&] { return quoted(); });

@@ -4,6 +4,8 @@
 //
 // so that phase r of an output is the convolution of x by some of the taps, at offsets d = (r + pad - k) / s. All phases read the same window, whose other
 // weights are the zero point. Where the kernel is as large as the stride, each phase has one tap, and nothing is computed in vain.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/ops/nn/conv_transpose.h"

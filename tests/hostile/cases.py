@@ -24,9 +24,9 @@ info, node = helper.make_tensor_value_info, helper.make_node
 X, Y = [info("x", FLOAT, [2, 3])], [info("y", FLOAT, None)]
 
 
-def case(name, expect, nodes, inputs, outputs, initialisers=(), opset=21, domains=(), options=()):
+def case(name, expect, nodes, inputs, outputs, initialisers=(), opset=21, domains=(), options=(), functions=()):
     graph = helper.make_graph(nodes, "g", inputs, outputs, list(initialisers))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(*d) for d in domains)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(*d) for d in domains)], ir_version=10, functions=functions)
     CASES.append((name, expect, model, options))
 
 
@@ -77,6 +77,9 @@ case("attribute_of_wrong_type", REFUSE, [node("Softmax", ["x"], ["y"], axis=1.0)
 case("attribute_missing", REFUSE, [node("Cast", ["x"], ["y"])], X, Y)
 case("output_of_other_type", REFUSE, [node("Relu", ["x"], ["y"])], X, [info("y", INT64, [2, 3])])
 case("output_too_many", REFUSE, [node("Relu", ["x"], ["y", "z"])], X, [*Y, info("z", FLOAT, None)])
+for names in (), ("y", "z"):  # in a function of another opset, for which ONNX's library converts and infers
+    function = helper.make_function("local", "F", ["x"], list(names), [node("RegexFullMatch", ["x"], list(names), pattern="a")], [helper.make_opsetid("", 20)])
+    case(f"body_with_{len(names)}_outputs", REFUSE, [node("F", ["x"], list(names), domain="local")], [info("x", STRING, [2])], Y, opset=21, domains=[("local", 1)], functions=[function])
 case("operator_before_it_was", REFUSE, [node("Gelu", ["x"], ["y"])], X, Y, opset=19)
 case("operator_unknown", REFUSE, [node("Bogus", ["x"], ["y"])], X, Y)
 for op in ("Bind", "Let", "Require", "Assume", "Map", "Extents"):  # what the compiler puts into graphs itself is not a model's

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "tools/driver/files.h"
 #include "tools/driver/wire_reader.h"
 
 namespace onnxc {
 namespace {
 
-/// Appends the low `count` bytes of `bits`.
+/// Appends the low `count` bytes of `bits`, at most all eight.
 void append(std::vector<std::byte>& bytes, uint64_t bits, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(bits >> (8 * i)));
+  for (std::size_t i = 0; i < std::min(count, sizeof bits); ++i) bytes.push_back(static_cast<std::byte>(bits >> (8 * i)));
 }
 
 void put_varint(std::string& out, uint64_t value) {

@@ -84,7 +84,7 @@ onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
   onnx::ModelProto model = parse_model(read_model_file(path));
   ModelInfo info;
   check_header(model, info);
-  check_functions(model);
+  check_functions(model, info.opsets, {}, {});
   try {
     if (model.functions_size() > 0) {
       complete_calls(model);

@@ -8,6 +8,7 @@
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/function_defaults.h"
+#include "compiler/frontend/guard_inference.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
@@ -244,6 +245,7 @@ std::string text(const ImportOptions::Range& range) {
 }
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
+  guard_inference();
   std::vector<std::byte> bytes = read_model_file(path);
   Imported imported;
   ModelInfo& info = imported.info;

@@ -7,6 +7,26 @@
 
 namespace {
 
+/// One input, one node, one output: where no model can be read.
+onnx::ModelProto smallest_model() {
+  onnx::ModelProto model;
+  model.set_ir_version(10);
+  model.add_opset_import()->set_version(21);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("g");
+  for (auto* value : {graph.add_input(), graph.add_output()}) {
+    value->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    value->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
+  }
+  graph.mutable_input(0)->set_name("x");
+  graph.mutable_output(0)->set_name("y");
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type("Relu");
+  node.add_input("x");
+  node.add_output("y");
+  return model;
+}
+
 /// The model as bytes in `data`, which has room for `most`; 0 if it does not fit.
 size_t write(const onnx::ModelProto& model, uint8_t* data, size_t most) {
   const std::string bytes = model.SerializeAsString();
@@ -24,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
   onnx::ModelProto model;
-  if (!model.ParseFromArray(data, static_cast<int>(size))) model = onnxc::fuzz::smallest_model();
+  if (!model.ParseFromArray(data, static_cast<int>(size))) model = smallest_model();
   std::minstd_rand random(seed);
   onnxc::fuzz::mutate(model, random);
   const size_t written = write(model, data, most);

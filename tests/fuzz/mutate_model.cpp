@@ -1,15 +1,13 @@
 #include "tests/fuzz/mutate_model.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "onnx/defs/schema.h"
+#include "tests/fuzz/draw.h"
 
 namespace onnxc::fuzz {
 namespace {
@@ -17,9 +15,9 @@ namespace {
 using onnx::AttributeProto, onnx::GraphProto, onnx::ModelProto, onnx::NodeProto, onnx::TensorProto, onnx::TypeProto, onnx::ValueInfoProto;
 using Schema = onnx::OpSchema;
 
-class Mutator {
+class Mutator : public Draw {
  public:
-  Mutator(ModelProto& model, std::minstd_rand& random) : model_(model), random_(random) {}
+  Mutator(ModelProto& model, std::minstd_rand& random) : Draw(random), model_(model) {}
 
   void change() {
     std::vector<GraphProto*> graphs;
@@ -45,9 +43,6 @@ class Mutator {
     }
   }
 
-  std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
-  bool one_in(std::size_t count) { return below(count) == 0; }
-
  private:
   /// The graph, and all inside of its nodes.
   static void collect(GraphProto& graph, std::vector<GraphProto*>& all, int depth = 0) {
@@ -57,37 +52,6 @@ class Mutator {
         if (attribute.has_g() && depth < 8) collect(*attribute.mutable_g(), all, depth + 1);
       }
     }
-  }
-
-  template <class List>
-  auto* any_of(List* list) {
-    return list->empty() ? nullptr : list->Mutable(static_cast<int>(below(static_cast<std::size_t>(list->size()))));
-  }
-
-  int64_t number() {
-    constexpr std::array<int64_t, 22> kOdd{0,  1,  -1,  2,   3,   -2,    4,       5,         7,         8,         9,
-                                           10, 16, 127, 128, 255, 65536, 1 << 20, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
-    return one_in(8) ? static_cast<int64_t>(random_()) * (one_in(2) ? 1 : -1) : kOdd[below(one_in(3) ? kOdd.size() : 12)];
-  }
-  float real() {
-    constexpr std::array kOdd{0.0F,
-                              -0.0F,
-                              1.0F,
-                              -1.0F,
-                              0.5F,
-                              2.0F,
-                              1e-40F,
-                              1e38F,
-                              std::numeric_limits<float>::infinity(),
-                              -std::numeric_limits<float>::infinity(),
-                              std::numeric_limits<float>::quiet_NaN()};
-    return kOdd[below(kOdd.size())];
-  }
-  std::string text() {
-    static const std::array<std::string, 18> kWords{
-        "",    "NOTSET", "SAME_UPPER", "linear",    "nearest",        "cubic", "constant",      "edge",     "wrap",
-        "add", "max",    "float",      "ij,jk->ik", "...i,...i->...", "i",     "*/ evil(); /*", "a\n\"b\\", std::string(300, 'x')};
-    return kWords[below(kWords.size())];
   }
 
   static const std::vector<Schema>& schemas() {
@@ -108,7 +72,6 @@ class Mutator {
     const std::vector<std::string> all = names(graph);
     return all[below(all.size())];
   }
-  std::string new_name() { return "v" + std::to_string(random_() % 100000); }
 
   void rewire(GraphProto& graph) {
     NodeProto* node = any_of(graph.mutable_node());
@@ -382,7 +345,6 @@ class Mutator {
   }
 
   ModelProto& model_;
-  std::minstd_rand& random_;
 };
 
 }  // namespace
@@ -415,25 +377,6 @@ void cross_over(ModelProto& model, const ModelProto& donor, std::minstd_rand& ra
   if (newest.output_size() > 0) graph.add_output()->set_name(newest.output(0));
   if (donor.opset_import_size() > 0 && mutator.one_in(2)) *model.mutable_opset_import() = donor.opset_import();
   mutate(model, random);
-}
-
-ModelProto smallest_model() {
-  ModelProto model;
-  model.set_ir_version(10);
-  model.add_opset_import()->set_version(21);
-  GraphProto& graph = *model.mutable_graph();
-  graph.set_name("g");
-  for (auto* value : {graph.add_input(), graph.add_output()}) {
-    value->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
-    value->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
-  }
-  graph.mutable_input(0)->set_name("x");
-  graph.mutable_output(0)->set_name("y");
-  NodeProto& node = *graph.add_node();
-  node.set_op_type("Relu");
-  node.add_input("x");
-  node.add_output("y");
-  return model;
 }
 
 }  // namespace onnxc::fuzz

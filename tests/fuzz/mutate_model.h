@@ -12,7 +12,4 @@ void mutate(onnx::ModelProto& model, std::minstd_rand& random);
 /// Takes some nodes of `donor`, with the tensors that they read, and lets them read values of `model` or the other way round.
 void cross_over(onnx::ModelProto& model, const onnx::ModelProto& donor, std::minstd_rand& random);
 
-/// One input, one node, one output.
-onnx::ModelProto smallest_model();
-
 }  // namespace onnxc::fuzz

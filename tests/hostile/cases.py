@@ -80,6 +80,11 @@ case("output_too_many", REFUSE, [node("Relu", ["x"], ["y", "z"])], X, [*Y, info(
 for names in (), ("y", "z"):  # in a function of another opset, for which ONNX's library converts and infers
     function = helper.make_function("local", "F", ["x"], list(names), [node("RegexFullMatch", ["x"], list(names), pattern="a")], [helper.make_opsetid("", 20)])
     case(f"body_with_{len(names)}_outputs", REFUSE, [node("F", ["x"], list(names), domain="local")], [info("x", STRING, [2])], Y, opset=21, domains=[("local", 1)], functions=[function])
+for op, domain, result in (("LabelEncoder", "ai.onnx.ml", INT64), ("RegexFullMatch", "", BOOL), ("Scaler", "ai.onnx.ml", FLOAT), ("Where", "", FLOAT)):  # of a value whose type is not known when functions are inlined
+    attributes = dict(LabelEncoder=dict(keys_strings=["a"], values_int64s=[1]), RegexFullMatch=dict(pattern="a"), Scaler=dict(scale=[1.0], offset=[0.0])).get(op, {})
+    function = helper.make_function("local", "F", ["x"], ["y"], [node("Relu", ["x"], ["y"])], [helper.make_opsetid("", 13)])
+    case(f"untyped_input_of_{op}", REFUSE, [node("F", ["x"], ["u"], domain="local"), node("NoSuchOperator", ["u"], ["t"], domain="nobody"), node(op, ["t"] * (3 if op == "Where" else 1), ["y"], domain=domain, **attributes)],
+         X, [info("y", result, None)], opset=21, domains=[("local", 1), ("nobody", 1), ("ai.onnx.ml", 4)], functions=[function])
 case("operator_before_it_was", REFUSE, [node("Gelu", ["x"], ["y"])], X, Y, opset=19)
 case("operator_unknown", REFUSE, [node("Bogus", ["x"], ["y"])], X, Y)
 for op in ("Bind", "Let", "Require", "Assume", "Map", "Extents"):  # what the compiler puts into graphs itself is not a model's

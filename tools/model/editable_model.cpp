@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/function_defaults.h"
+#include "compiler/frontend/guard_inference.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
@@ -81,6 +82,7 @@ void set_opset(onnx::ModelProto& model, int64_t opset) {
 }  // namespace
 
 onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
+  guard_inference();
   onnx::ModelProto model = parse_model(read_model_file(path));
   ModelInfo info;
   check_header(model, info);

@@ -83,7 +83,7 @@ for names in (), ("y", "z"):  # in a function of another opset, for which ONNX's
 for op, domain, result in (("LabelEncoder", "ai.onnx.ml", INT64), ("RegexFullMatch", "", BOOL), ("Scaler", "ai.onnx.ml", FLOAT), ("Where", "", FLOAT)):  # of a value whose type is not known when functions are inlined
     attributes = dict(LabelEncoder=dict(keys_strings=["a"], values_int64s=[1]), RegexFullMatch=dict(pattern="a"), Scaler=dict(scale=[1.0], offset=[0.0])).get(op, {})
     function = helper.make_function("local", "F", ["x"], ["y"], [node("Relu", ["x"], ["y"])], [helper.make_opsetid("", 13)])
-    case(f"untyped_input_of_{op}", REFUSE, [node("F", ["x"], ["u"], domain="local"), node("NoSuchOperator", ["u"], ["t"], domain="nobody"), node(op, ["t"] * (3 if op == "Where" else 1), ["y"], domain=domain, **attributes)],
+    case(f"untyped_input_of_{op}", REFUSE, [node("NoSuchOperator", ["x"], ["t"], domain="nobody"), node(op, ["t"] * (3 if op == "Where" else 1), ["y"], domain=domain, **attributes), node("F", ["x"], ["u"], domain="local")],
          X, [info("y", result, None)], opset=21, domains=[("local", 1), ("nobody", 1), ("ai.onnx.ml", 4)], functions=[function])
 case("operator_before_it_was", REFUSE, [node("Gelu", ["x"], ["y"])], X, Y, opset=19)
 case("operator_unknown", REFUSE, [node("Bogus", ["x"], ["y"])], X, Y)

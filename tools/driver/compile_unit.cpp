@@ -207,8 +207,8 @@ bool wants_footprint(const CompileOptions& options) {
   return options.measure || options.max_code || options.max_flash || options.max_ram || options.max_stack;
 }
 
-BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                         const CompileOptions& options, const std::vector<std::string>& flags) {
+BuiltBinary build_binary(const std::filesystem::path& model, bool shared, const CompileOptions& options,
+                         const std::vector<std::string>& flags) {
   const Compilation compilation = compile_model(model, options);
   if (options.max_flash || options.max_ram || options.max_stack) measure_footprint(compilation, options);
   Compiled compiled = emit(compilation, options, flags, shared, false);
@@ -219,12 +219,11 @@ BuiltBinary build_binary(const std::filesystem::path& model, const std::filesyst
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  const std::string binary = read_file(build_unit(compiled.request));
+  std::string binary = read_file(build_unit(compiled.request));
   if (options.max_code) check_code_budget(binary, compilation.program, *options.max_code);
-  write_file(output, binary);
   const std::vector<std::filesystem::path> headers = other_headers(compiled.request);
   compiled.files.insert(compiled.files.end(), headers.begin(), headers.end());
-  return {compiled.files, compiled.request.libraries};
+  return {std::move(binary), compilation.info, compilation.target, compiled.files, compiled.request.libraries};
 }
 
 }  // namespace onnxc

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "tools/driver/files.h"
 #include "tools/driver/json_text.h"
 #include "tools/onnxc/report/data.h"
@@ -32,8 +34,11 @@ ordered_json description_of_other(const std::filesystem::path& path, const Compi
   }
 }
 
-void write_json(const ReportOptions& options, const ordered_json& data) {
-  if (options.json) write_file(*options.json, json_text(data));
+void write_all(const ReportOptions& options, const std::string& json, const std::function<std::string()>& page) {
+  NewFiles files;
+  if (options.json) files.add(*options.json, json);
+  if (options.output) files.add(*options.output, page());
+  files.commit();
 }
 
 }  // namespace
@@ -46,8 +51,7 @@ int report_command(const ReportOptions& options) {
       throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
     const ordered_json data =
         compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
-    write_json(options, data);
-    if (options.output) write_file(*options.output, difference_page(data));
+    write_all(options, options.json ? json_text(data) : "", [&] { return difference_page(data); });
     return 0;
   }
   ordered_json data;
@@ -59,10 +63,11 @@ int report_command(const ReportOptions& options) {
   } else {
     data = report_data(options.model, options.compile);
   }
-  write_json(options, data);
-  if (!options.output) return 0;
-  if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);
-  write_file(*options.output, report_page(data));
+  const std::string json = options.json ? json_text(data) : "";  // before the page's data is added
+  if (options.output) {
+    if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);
+  }
+  write_all(options, json, [&] { return report_page(data); });
   return 0;
 }
 

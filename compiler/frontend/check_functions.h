@@ -1,5 +1,8 @@
 // Checks on a model's functions before they are inlined.
 #pragma once
+#include <cstdint>
+#include <optional>
+
 namespace onnx {
 class ModelProto;
 }
@@ -7,7 +10,11 @@ class ModelProto;
 namespace onnxc {
 
 /// Throws if a call does not match its function, a function imports an opset that does not exist, functions call
-/// themselves, or inlining would produce too many nodes.
-void check_functions(const onnx::ModelProto& model);
+/// themselves, or inlining would produce more than `max_nodes` nodes: by default 100 times those that are written, but at
+/// least 40,000 and at most 2,000,000.
+void check_functions(const onnx::ModelProto& model, std::optional<int64_t> max_nodes = {});
+
+/// Throws Budget if the model has more nodes, those of regions included; by default 2,000,000.
+void check_node_count(const onnx::ModelProto& model, std::optional<int64_t> max_nodes);
 
 }  // namespace onnxc

@@ -13,6 +13,7 @@
 #include "compiler/frontend/tensors.h"
 #include "compiler/frontend/type_importer.h"
 #include "compiler/ops/operator.h"
+#include "compiler/support/out_of_memory.h"
 #include "compiler/support/sha256.h"
 #include "compiler/support/stage.h"
 #include "onnx/inliner/inliner.h"
@@ -291,6 +292,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   TypeImporter types(options);
   imported.graph = GraphImporter(info, schemas, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
+  check_memory();
   return imported;
 }
 

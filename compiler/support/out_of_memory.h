@@ -1,5 +1,6 @@
-// A lack of memory, with the node that felt it.
+// A lack of memory, with the node that felt it; and one that somebody has caught who should not have.
 #pragma once
+#include <atomic>
 #include <new>
 #include <string>
 
@@ -14,5 +15,14 @@ class OutOfMemory : public std::bad_alloc {
  private:
   std::string what_;
 };
+
+/// Set by an operator new that has failed.
+inline constinit std::atomic<bool> memory_was_short = false;
+
+/// Throws std::bad_alloc if memory was short at any time. Libraries catch that, and go on without what they could not make: with operators that
+/// are unknown, or shapes that are not inferred. A result would differ from one run to the next.
+inline void check_memory() {
+  if (memory_was_short) throw std::bad_alloc();
+}
 
 }  // namespace onnxc

@@ -16,7 +16,7 @@ class Stage {
   static const char* current() { return current_; }
 
  private:
-  static inline std::atomic<const char*> current_ = "the options";
+  static inline std::atomic<const char*> current_ = "the start";
   const char* outer_;
 };
 

@@ -256,7 +256,6 @@ class Compressor {
       json["layers"] = json_of(rows);
       files.add(*options_.report, json_text(json));
     }
-    files.commit();
     print_sizes(rows);
     const auto less = [](auto now, auto then) {
       return fmt::format("{:.1f} % less", 100 * (1 - static_cast<double>(now) / std::max(1.0, static_cast<double>(then))));
@@ -269,6 +268,7 @@ class Compressor {
     if (reached_) line += "; " + goal_->text(*reached_);
     if (folded_ > 0) line += fmt::format("; {} BatchNormalization folded", folded_);
     if (clustered_ > 0) line += fmt::format("; the weights of {} layers have at most {} values each", clustered_, options_.cluster);
+    files.commit();
     fmt::print("{}\n", line);
   }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "compiler/support/error.h"
+#include "compiler/support/out_of_memory.h"
 
 namespace onnxc {
 
@@ -179,6 +180,7 @@ void NewFiles::undo() noexcept {
 }
 
 void NewFiles::commit() {
+  check_memory();
   const Undivided all_or_none;
   for (File& file : files_) {
     // The last one need not be undone, so that a single file has at each moment its old content or the new one.
@@ -214,11 +216,29 @@ void make_folder(const fs::path& path) {
   if (error) throw Error(ErrorKind::Io, fmt::format("the folder {} cannot be made: {}", path.string(), error.message()));
 }
 
+namespace {
+
+/// A folder in that of temporary files, where others can write: libraries are loaded from it, so it has to be this user's alone.
+fs::path own_folder_of_all() {
+  const fs::path path = fs::temp_directory_path() / fmt::format("onnxc-{}", geteuid());
+  struct stat status{};
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    throw Error(ErrorKind::Io, fmt::format("the folder {} cannot be made: {}", path.string(), system_reason(errno)));
+  const bool is_own = lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (!is_own)
+    throw Error(ErrorKind::Io, fmt::format("{} is no folder that only this user can write to", path.string()),
+                "$ONNXC_CACHE names another for what is compiled");
+  return path;
+}
+
+}  // namespace
+
 fs::path cache_folder() {
   if (const char* folder = std::getenv("ONNXC_CACHE"); folder != nullptr && *folder != '\0') return folder;
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0') return fs::path(folder) / "onnxc";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return fs::path(home) / ".cache" / "onnxc";
-  return fs::temp_directory_path() / fmt::format("onnxc-{}", getuid());
+  return own_folder_of_all();
 }
 
 }  // namespace onnxc

@@ -26,13 +26,16 @@ Registry& registry() {
   return all;
 }
 
-/// A file goes without any memory, of which there may be none.
+/// A file goes without any memory, of which there may be none. A folder has to be read for that, which is tried twice.
 void remove_now(const fs::path& path) noexcept {
   if (unlink(path.c_str()) == 0 || errno != EISDIR) return;
-  try {
-    std::error_code error;
-    fs::remove_all(path, error);
-  } catch (const std::bad_alloc&) {  // it stays
+  for (int tries = 0; tries < 2; ++tries) {
+    try {
+      std::error_code error;
+      fs::remove_all(path, error);
+      if (!error) return;
+    } catch (const std::bad_alloc&) {
+    }
   }
 }
 

@@ -44,7 +44,7 @@ class Pipe {
   int ends_[2];
 };
 
-/// Starts a program whose output goes into the pipe. It heeds all signals, whatever this process has blocked.
+/// Starts a program whose output goes into the pipe. It heeds all signals, whatever this process has blocked or ignores.
 pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -57,7 +57,11 @@ pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  sigset_t usual;
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
   if (error == 0) error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);

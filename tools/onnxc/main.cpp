@@ -7,6 +7,7 @@
 #endif
 
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <map>
@@ -216,6 +217,7 @@ int run(int argc, char** argv) {
   expect_shortages(model);
   limit_memory(limits.memory ? static_cast<int64_t>(std::min<uint64_t>(*limits.memory, INT64_MAX)) : machine_memory());
   try {
+    check_memory();  // constructors of libraries have taken some
     start_warden(limits.seconds > 0 ? limits.seconds : HUGE_VAL, refuse);
     const int status = command ? command() : compile_command(a);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error(ErrorKind::Io, "standard output cannot be written");
@@ -224,9 +226,9 @@ int run(int argc, char** argv) {
   } catch (const Error& e) {
     return end(e);
   } catch (const OutOfMemory& e) {
-    return end(Error(ErrorKind::Budget, e.what(), memory_shortage()));
+    return end(memory_shortage(e.what()));
   } catch (const std::bad_alloc&) {
-    return end(Error(ErrorKind::Budget, memory_shortage(), "see --max-memory"));
+    return end(memory_shortage());
   } catch (const std::system_error& e) {  // of a file, a thread, or standard output
     return end(Error(ErrorKind::Io, e.what()));
   } catch (const std::exception& e) {
@@ -238,12 +240,17 @@ int run(int argc, char** argv) {
 }  // namespace onnxc
 
 int main(int argc, char** argv) {
+  // What exceeds the largest file that is allowed fails with an error, too.
+  std::signal(SIGXFSZ, SIG_IGN);
 #ifdef __GLIBC__
   // Weights that are no longer needed go back to the system. By default later ones would fill their holes, or not fit.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   try {
     return onnxc::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "onnxc: error: out of memory\n");
+    return 4;
   } catch (const std::exception& e) {
     fmt::print(stderr, "onnxc: internal error: {}\n", e.what());
     return 70;

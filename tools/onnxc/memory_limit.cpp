@@ -13,6 +13,7 @@
 #include <new>
 
 #include "compiler/support/error.h"
+#include "compiler/support/out_of_memory.h"
 #include "compiler/support/stage.h"
 #include "tools/driver/leftovers.h"
 #include "tools/driver/limits.h"
@@ -33,6 +34,7 @@ constexpr int64_t kRoom = 16 << 20;
 [[noreturn]] void fail_to_allocate() {
   const char* none = nullptr;
   short_at.compare_exchange_strong(none, Stage::current());
+  memory_was_short = true;
   throw std::bad_alloc();
 }
 
@@ -114,10 +116,11 @@ int64_t machine_memory() {
   return bytes > 0 ? bytes : INT64_MAX;
 }
 
-std::string memory_shortage() {
+Error memory_shortage(const std::string& felt) {
   const char* const stage = short_at;
-  const std::string where = stage == nullptr ? "" : fmt::format(", in {}", stage);
-  return room == 0 ? "out of memory" + where : fmt::format("it needs more than {} bytes of memory{}", limit.load(), where);
+  const std::string where = stage == nullptr || !felt.empty() ? "" : fmt::format(", in {}", stage);
+  return {ErrorKind::Budget, (felt.empty() ? "out of memory" : felt) + where,
+          room == 0 ? std::string("see --max-memory") : fmt::format("--max-memory allows {} bytes", limit.load())};
 }
 
 void expect_shortages(const std::string& model) {

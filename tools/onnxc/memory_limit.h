@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "compiler/support/error.h"
+
 namespace onnxc {
 
 /// Bytes that `new` may hold at once until limits are lifted (tools/driver/limits.h).
@@ -18,8 +20,8 @@ void limit_memory(int64_t bytes);
 /// The memory of this machine, or of the control group that the process runs in; bytes.
 int64_t machine_memory();
 
-/// What a lack of memory is reported as: the stage that it was met in, and the limit if there was one.
-std::string memory_shortage();
+/// What a lack of memory is reported as. `felt`: what is known of where; without it, the stage is told.
+Error memory_shortage(const std::string& felt = {});
 
 /// A lack of memory where no exception may pass ends the program with the same exit status as anywhere else.
 void expect_shortages(const std::string& model);

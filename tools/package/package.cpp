@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -200,8 +201,10 @@ int package_command(const PackageOptions& options) {
   std::erase_if(files,
                 [](const auto& file) { return file.second.empty() || file.second.starts_with("@ARCHIVE"); });  // of the other kind of core
   if (options.form == "cmsis-pack") files[fmt::format("onnxc.{}.{}.pack", name, options.version)] = zip(files);
+  std::string list;  // made before, so that nothing can fail once the package is there
+  for (const auto& [path, bytes] : files) list += fmt::format("{:>10}  {}\n", bytes.size(), (options.output / path).string());
   write_package(options.output, files);
-  for (const auto& [path, bytes] : files) fmt::print("{:>10}  {}\n", bytes.size(), (options.output / path).string());
+  std::fwrite(list.data(), 1, list.size(), stdout);
   return 0;
 }
 

@@ -192,7 +192,6 @@ class Quantizer {
     NewFiles files;
     files.add(options_.output, read_file(result_path_));
     if (options_.report) files.add(*options_.report, json_text(report_json(rows, before, after)));
-    files.commit();
     print_layers(rows);
     const auto quantised = std::ranges::count_if(plan_.layers, &Layer::has_weights);
     std::string line =
@@ -201,6 +200,7 @@ class Quantizer {
     if (folded_ > 0) line += fmt::format(", {} BatchNormalization folded", folded_);
     if (equalised_ > 0) line += fmt::format(", {} pairs of layers equalised", equalised_);
     if (reached_) line += ", " + goal_->text(*reached_);
+    files.commit();
     fmt::print("{}\n", line);
   }
 

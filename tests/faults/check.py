@@ -209,7 +209,7 @@ class Bench:
             if len(says) != 1 or says != lines[-1:] or len(lines) > len(remarks) + 1 or "bug" in errors:
                 wrong.append(f"says {errors.strip()[:300]!r}")
             if found != old and not gone and not (self.way.appends and self.has_grown(old, found)):
-                wrong.append(f"status {status}, and {sorted(found)} are not as they were, which was {sorted(old)}")
+                wrong.append(f"status {status}, and {sorted(found)} are not as they were, which was {sorted(old)}: {[(n, len(d), d[:40]) for n, d in found.items()]}")
         elif status == -signal.SIGTERM and fault and fault.does == "signal":
             if found != old and not self.is_new(found):
                 wrong.append(f"ended by the signal, with {sorted(found)} neither old nor new")

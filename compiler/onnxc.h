@@ -35,7 +35,7 @@ struct CompilerOptions {
   /// Named dimensions, and the extents for which the unit gets a variant of its own.
   std::map<std::string, std::vector<int64_t>> specialize;
   std::string print_after;  ///< name of a pass, or "all": the resulting graph goes to `log`
-  std::string stop_after;   ///< name of a pass: compilation ends with the graph after it
+  std::string stop_after;   ///< name of a pass, or "all": compilation ends with the graph after it
   int threads = 1;          ///< the largest number of threads that may run the unit
   MemoryGoal memory = MemoryGoal::Speed;
   Math math = Math::Default;

@@ -230,6 +230,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     graph = folds && fold_bytes_left ? fold_constants(std::move(graph), *fold_bytes_left) : pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
+  if (options.stop_after == "all") return result;
   const Stage stage("the choice of kernels and the memory plan");
   const LowerOptions lower{.optimise = options.level > 0,
                            .small = options.small,

@@ -234,6 +234,78 @@ class Bench:
         return [f"{self.way.name}, files of at most {bytes_left} bytes: {w}" for w in wrong], answer[0]
 
 
+COMPILER = """#!/bin/sh
+[ "$1" = --version ] && {{ echo "slow 1"; exit; }}
+{trap}
+sleep 1000 &
+echo $$ $! > {pids}.new
+mv {pids}.new {pids}
+wait
+sleep 1000
+"""
+
+
+def is_alive(pid):
+    """A process that nobody has waited for is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def end_with_compiler(onnxc, work, name, trap, options, send):
+    """A compiler that never ends, with a child, has to end with onnxc: by the limit of time, or by the signal `send`."""
+    place = work / name
+    (place / "tmp").mkdir(parents=True)
+    compiler, pids, out = place / "compiler", place / "pids", place / "m.o"
+    compiler.write_text(COMPILER.format(trap=trap, pids=pids))
+    compiler.chmod(0o755)
+    out.write_bytes(b"old")
+    environment = {**os.environ, "ONNXC_CXX": str(compiler), "ONNXC_CACHE": str(place / "cache"), "TMPDIR": str(place / "tmp")}
+    command = [str(onnxc), str(work / "model.onnx"), "--target=generic", "--emit=object", "-o", str(out), *options]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while send and not pids.exists() and process.poll() is None:
+        time.sleep(0.02)
+    if send:
+        process.send_signal(send)
+    try:
+        _, errors = process.communicate(timeout=LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return [f"{name}: onnxc waits for the compiler"]
+    wrong = []
+    if process.returncode != (-send if send else 4) or (not send and b"--timeout" not in errors) or errors.count(b"\n") != (0 if send else 1):
+        wrong.append(f"{name}: status {process.returncode}: {errors[:300]}")
+    wrong += [f"{name}: process {pid} is still there" for pid in (pids.read_text().split() if pids.exists() else ["none"]) if pid == "none" or is_alive(pid)]
+    left = [p.name for folder in (place / "tmp", place / "cache" / "units") for p in folder.glob("*")]
+    if left or out.read_bytes() != b"old":
+        wrong.append(f"{name}: left {left}, and {out.read_bytes()[:20]}")
+    return wrong
+
+
+def full_disks(onnxc, work):
+    """A file system of a few pages for what is written, and one for what the compiler writes meanwhile."""
+    place = work / "full"
+    script = 'mount -t tmpfs -o size=$1 none "$2" && shift 2 && exec "$@"'
+    (place / "small").mkdir(parents=True)
+    if subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", "16k", str(place / "small"), "true"], capture_output=True).returncode != 0:
+        print("  (no file system of a few pages can be made here)")
+        return []
+    wrong = []
+    model = [str(onnxc), str(work / "model.onnx"), "--target=generic"]
+    for name, arguments, environment in (("a full disk", ["-o", str(place / "small" / "m.cpp")], {}),
+                                         ("a full disk for binaries", ["--emit=object", "-o", str(place / "small" / "m.o")], {}),
+                                         ("a full disk for temporary files", ["--emit=object", "-o", str(place / "m.o")], {"TMPDIR": str(place / "small")}),
+                                         ("a full disk for the cache", ["--emit=object", "-o", str(place / "m.o")], {"ONNXC_CACHE": str(place / "small")})):
+        cache = place / name.replace(" ", "_")
+        command = ["unshare", "-m", "sh", "-c", script + '; ', "sh", "16k", str(place / "small"), *model, *arguments]
+        done = subprocess.run(command, env={**os.environ, "ONNXC_CACHE": str(cache), **environment}, stdin=subprocess.DEVNULL, capture_output=True)
+        errors = done.stderr.decode(errors="replace")
+        if done.returncode != 3 or errors.count("\n") != 1 or not errors.startswith("onnxc: error: ") or (place / "m.o").exists():
+            wrong.append(f"{name}: status {done.returncode}: {errors[:300]}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("onnxc", type=Path)
@@ -256,6 +328,13 @@ def main():
                 statuses[status] = statuses.get(status, 0) + 1
                 runs += 1
             print(f"  {bench.way.name}: {len(jobs)} faults", flush=True)
+    if not options.only:
+        onnxc, work = options.onnxc.resolve(), options.work.resolve()
+        failures += end_with_compiler(onnxc, work, "the limit of time", "", ["--timeout=1"], None)
+        failures += end_with_compiler(onnxc, work, "the limit of time and a compiler that stays", "trap '' TERM", ["--timeout=1"], None)
+        for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            failures += end_with_compiler(onnxc, work, sent.name, "", [], sent)
+        failures += full_disks(onnxc, work)
     for failure in failures:
         print(f"FAILED  {failure}")
     ends = ", ".join(f"{n} with status {s}" if s is None or s >= 0 else f"{n} by {signal.Signals(-s).name}" for s, n in sorted(statuses.items(), key=str))

@@ -28,7 +28,8 @@ TEST_CASE("SHA-256 in pieces is that of the whole") {
   for (int i = 0; i < 1000; ++i) text += static_cast<char>(i * 7);
   for (const std::size_t piece : {1, 3, 63, 64, 65, 128, 999}) {
     Sha256 hash;
-    for (std::size_t at = 0; at < text.size(); at += piece) hash.add(std::as_bytes(std::span(text)).subspan(at, std::min(piece, text.size() - at)));
+    for (std::size_t at = 0; at < text.size(); at += piece)
+      hash.add(std::as_bytes(std::span(text)).subspan(at, std::min(piece, text.size() - at)));
     CHECK(hash.hex() == hash_of(text));
   }
 }

@@ -173,9 +173,11 @@ void NewFiles::add(const fs::path& path, const Text& text) {
 
 void NewFiles::undo() noexcept {
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-    if (!file->in_place) continue;
-    if (file->has_replaced) ::rename(file->beside.path().c_str(), file->target.c_str());
-    else unlink(file->target.c_str());
+    if (!std::exchange(file->in_place, false)) continue;
+    const char* const beside = file->beside.path().c_str();
+    const char* const target = file->target.c_str();
+    if (!file->has_replaced) ::rename(target, beside);
+    else if (renameat2(AT_FDCWD, beside, AT_FDCWD, target, RENAME_EXCHANGE) != 0) ::rename(beside, target);
   }
 }
 

@@ -86,6 +86,7 @@ int compile_command(Arguments& a) {
     outputs.add(a.output, built.bytes);
     return finish(built.info, built.target, compiler_name(target_compiler(o.target)), built.files, built.libraries);
   }
+  if (a.emit == "graph" && o.stop_after.empty()) o.stop_after = "all";
   Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
   if (a.explain && c.target.gpu != nullptr) print_devices(c.program);
@@ -93,7 +94,7 @@ int compile_command(Arguments& a) {
     if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
     else outputs.add(a.output, text);
   };
-  if (a.emit == "graph" || !o.stop_after.empty()) {
+  if (!o.stop_after.empty()) {
     give(print_graph(c.graph));
   } else if (a.emit == "program") {
     give(print_program(c.program));
@@ -187,7 +188,7 @@ int run(int argc, char** argv) {
                "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost; `onnxc explain` tells more");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
-  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
+  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass (or 'all') and write the graph");
   app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
   a.shared.add_to(app);
   a.shared.add_tune_to(app);

@@ -35,10 +35,10 @@ class Outputs {
 /// What a result was made from.
 struct Provenance {
   ModelInfo info;
-  std::string target;                                ///< its full name
-  std::string compiler;                              ///< of C++, or empty
+  std::string target;                                       ///< its full name
+  std::string compiler;                                     ///< of C++, or empty
   std::map<std::string, std::vector<std::string>> options;  ///< as they were given
-  std::vector<std::filesystem::path> read;           ///< the model, its external data, headers of custom operators
+  std::vector<std::filesystem::path> read;                  ///< the model, its external data, headers of custom operators
 };
 
 /// As JSON, with hashes of what was read and of `made`. It names files without their folders and holds no time, so it is the same wherever

@@ -22,9 +22,9 @@ namespace onnxc {
 namespace {
 
 // Before main begins, constructors allocate: all of this is initialised before any code runs.
-constinit std::atomic<int64_t> held = 0;          // bytes
+constinit std::atomic<int64_t> held = 0;           // bytes
 constinit std::atomic<int64_t> limit = INT64_MAX;  // bytes
-constinit std::atomic<int64_t> room = 0;          // above the limit, once it was met
+constinit std::atomic<int64_t> room = 0;           // above the limit, once it was met
 constinit std::atomic<const char*> short_at = nullptr;
 constinit std::array<char, 512> model_name = {};
 
@@ -111,7 +111,8 @@ int64_t machine_memory() {
   int64_t bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     const std::string text = file_text(path);  // "max" where there is none
-    if (!text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos) bytes = std::min<int64_t>(bytes, std::stoll(text));
+    if (!text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos)
+      bytes = std::min<int64_t>(bytes, std::stoll(text));
   }
   return bytes > 0 ? bytes : INT64_MAX;
 }

@@ -61,7 +61,8 @@ void* watch(void* argument) {
     raise(signal);
   }
   try {
-    _exit(warden.refuse(Error(ErrorKind::Budget, fmt::format("compiling takes more than {} s; it is stopped in {}", warden.seconds, Stage::current()),
+    _exit(warden.refuse(Error(ErrorKind::Budget,
+                              fmt::format("compiling takes more than {} s; it is stopped in {}", warden.seconds, Stage::current()),
                               "--timeout allows more")));
   } catch (const std::exception&) {  // no memory to tell
     _exit(4);
@@ -75,7 +76,8 @@ void start_warden(double seconds, std::function<int(const Error&)> refuse) {
   warden.seconds = seconds;
   warden.refuse = std::move(refuse);
   constexpr double kForever = 1e9;  // s
-  if (seconds < kForever) warden.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  if (seconds < kForever)
+    warden.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   sigemptyset(&warden.signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     struct sigaction action{};
@@ -91,7 +93,8 @@ void start_warden(double seconds, std::function<int(const Error&)> refuse) {
   pthread_attr_destroy(&attributes);
   if (error == 0) return;
   pthread_sigmask(SIG_UNBLOCK, &warden.signals, nullptr);
-  throw Error(ErrorKind::Budget, fmt::format("no thread can be started that watches over the time: {}", std::generic_category().message(error)));
+  throw Error(ErrorKind::Budget,
+              fmt::format("no thread can be started that watches over the time: {}", std::generic_category().message(error)));
 }
 
 void end_watch() {

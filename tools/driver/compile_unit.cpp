@@ -111,6 +111,9 @@ std::string first_error(const std::string& output) {
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
   const auto has = [&](const char* words) { return said.find(words) != said.npos; };
+  if (has("No space left on device") || has("Disk quota exceeded") || has("File too large"))
+    throw Error(ErrorKind::Io, fmt::format("{} has no room for what it writes: {}", request.compiler, said),
+                "$TMPDIR names another folder for its temporary files, $ONNXC_CACHE for what it makes");
   const bool in_unit = has("undefined reference ") || (has("error: ") && (has(".cpp:") || has(".hpp:") || has(".h:")));
   const bool plain = request.libraries.empty() && !request.includes_others && request.architecture.empty();
   if (plain && (!in_unit || has("error: bad value")))  // what is wrong is not the unit, but who compiles it

@@ -1,6 +1,6 @@
 """Lets each call of a kind fail in turn (faults.c) and judges what onnxc leaves behind.
 
-    check.py ONNXC FOLDER_WITH_FAULTS_SO [--all] [--only REGEX]
+    check.py ONNXC FOLDER_WITH_FAULTS_SO [--all] [--moments N] [--only REGEX]
 
 A run may end in three ways: with status 1, 3 or 4, one line that says why and the old files as they were; with status 0 and all new files, where a fault
 does not matter; by the signal that was sent, with all old files or all new ones. Never with temporary files.
@@ -283,6 +283,25 @@ def end_with_compiler(onnxc, work, name, trap, options, send):
     return wrong
 
 
+def reader_that_goes(onnxc, work):
+    """As `head` does: onnxc ends as others do in a pipe, and temporary files go."""
+    place = work / "pipe"
+    (place / "tmp").mkdir(parents=True)
+    (place / "out").mkdir()
+    wrong = []
+    for arguments in (["info", "{m}"], ["{m}", "--emit=graph"], ["quantize", "{m}", "--calibration", str(work / "samples.npz"), "-o", str(place / "out" / "q.onnx")]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        command = [str(onnxc), *(a.format(m=work / "model.onnx") for a in arguments), "--target=generic"]
+        environment = {**os.environ, "TMPDIR": str(place / "tmp"), "ONNXC_CACHE": str(work / "quantised_pipe")}
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        left = list((place / "tmp").iterdir()) + list((place / "out").iterdir())
+        if done.returncode != -signal.SIGPIPE or b"error" in done.stderr or left:
+            wrong.append(f"a pipe that nobody reads, {arguments[0]}: status {done.returncode}, left {left}: {done.stderr[:200]}")
+    return wrong
+
+
 def full_disks(onnxc, work):
     """A file system of a few pages for what is written, and one for what the compiler writes meanwhile."""
     place = work / "full"
@@ -311,6 +330,7 @@ def main():
     parser.add_argument("onnxc", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--moments", type=int, help="how many of each kind, instead of a few or with --all hundreds")
     parser.add_argument("--only", default="", help="names of commands; or 'none', for what is done once")
     options = parser.parse_args()
     make_model(options.work)
@@ -320,7 +340,7 @@ def main():
         for bench in pool.map(lambda way: Bench(options.onnxc.resolve(), options.work.resolve(), way), ways):
             jobs = []
             for fault in FAULTS:
-                most = fault.most if options.all else fault.usual
+                most = options.moments or (fault.most if options.all else fault.usual)
                 jobs += [(bench.meet, fault, at) for at in moments(bench.calls(fault), most)]
             jobs += [(bench.meet_small_disk, size) for size in ((0, 100, 1000, 10000) if options.all else (100,))]
             for wrong, status in pool.map(lambda job: job[0](*job[1:]), jobs):
@@ -337,6 +357,7 @@ def main():
             for wrong in pool.map(lambda end: end_with_compiler(onnxc, work, *end), ends):
                 failures += wrong
         failures += full_disks(onnxc, work)
+        failures += reader_that_goes(onnxc, work)
     for failure in failures:
         print(f"FAILED  {failure}")
     ends = ", ".join(f"{n} with status {s}" if s is None or s >= 0 else f"{n} by {signal.Signals(-s).name}" for s, n in sorted(statuses.items(), key=str))

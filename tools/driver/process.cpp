@@ -60,6 +60,7 @@ pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
   sigset_t usual;
   sigemptyset(&usual);
   sigaddset(&usual, SIGXFSZ);
+  sigaddset(&usual, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;

@@ -6,9 +6,11 @@
 #include <malloc.h>
 #endif
 
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
@@ -146,6 +148,14 @@ void report(const Error& error, const std::string& model) {
   }
 }
 
+/// Whoever read the output has ended, as `head` does, and wants to hear nothing.
+[[noreturn]] void end_as_pipes_do() {
+  end_watch();
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  std::abort();
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "onnxc compiles ONNX models to self-contained C++.\n\n"
@@ -221,7 +231,9 @@ int run(int argc, char** argv) {
     check_memory();  // constructors of libraries have taken some
     start_warden(limits.seconds > 0 ? limits.seconds : HUGE_VAL, refuse);
     const int status = command ? command() : compile_command(a);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error(ErrorKind::Io, "standard output cannot be written");
+    errno = 0;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
     end_watch();
     return status;
   } catch (const Error& e) {
@@ -231,6 +243,7 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return end(memory_shortage());
   } catch (const std::system_error& e) {  // of a file, a thread, or standard output
+    if (e.code() == std::errc::broken_pipe) end_as_pipes_do();
     return end(Error(ErrorKind::Io, e.what()));
   } catch (const std::exception& e) {
     return end(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
@@ -241,8 +254,9 @@ int run(int argc, char** argv) {
 }  // namespace onnxc
 
 int main(int argc, char** argv) {
-  // What exceeds the largest file that is allowed fails with an error, too.
+  // What exceeds the largest file that is allowed fails with an error, and so does a pipe that nobody reads: temporary files then go.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 #ifdef __GLIBC__
   // Weights that are no longer needed go back to the system. By default later ones would fill their holes, or not fit.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);

@@ -143,6 +143,8 @@ beside "words on a board" script tests/keyword/run.sh
 beside "memories of several speeds" script tests/regions/run.sh
 beside "packages" script tests/package/run.sh
 beside "the same bits on every machine" script tests/numerics/reproducible.sh
+beside "faults of memory, files, disks and signals" script tests/faults/run.sh  # a sample; --all: each call
+beside "the same bytes everywhere" script tests/reproducible/run.sh  # two networks; --all: seven, and all forms under all circumstances
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
@@ -170,6 +172,8 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
+long_stage "faults, all of them" script tests/faults/run.sh build --all
+long_stage "the same bytes everywhere, all forms" script tests/reproducible/run.sh build --all
 long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "integer kernels to the bit, 200 forms of each" script tests/quantised/run.sh build --all

@@ -7,6 +7,7 @@
 
 #include "codegen/names.h"
 #include "codegen/regions.h"
+#include "compiler/support/stage.h"
 
 namespace onnxc {
 
@@ -25,6 +26,7 @@ std::string name_space_of(const Compilation& compilation, const std::string& ask
 }  // namespace
 
 Unit emit_compilation(const Compilation& compilation, const CompileOptions& options) {
+  const Stage stage("the emission of C++");
   EmitOptions emit;
   emit.name_space = name_space_of(compilation, options.name_space);
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;

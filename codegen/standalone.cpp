@@ -47,6 +47,7 @@ class Paster {
       }
       body += line + "\n";
     }
+    if (in.bad()) throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} cannot be read", relative.string()));
     return fmt::format("// ---- onnxc/{}\n#ifndef {}\n#define {}\n{}#endif\n\n", relative.string(), guard, guard, body);
   }
 

@@ -35,7 +35,7 @@ struct CompilerOptions {
   /// Named dimensions, and the extents for which the unit gets a variant of its own.
   std::map<std::string, std::vector<int64_t>> specialize;
   std::string print_after;  ///< name of a pass, or "all": the resulting graph goes to `log`
-  std::string stop_after;   ///< name of a pass: compilation ends with the graph after it
+  std::string stop_after;   ///< name of a pass, or "all": compilation ends with the graph after it
   int threads = 1;          ///< the largest number of threads that may run the unit
   MemoryGoal memory = MemoryGoal::Speed;
   Math math = Math::Default;
@@ -46,7 +46,11 @@ struct CompilerOptions {
   double weights_growth = 2;                  ///< packed weights are at most this many times as large as the model's
   /// In bytes. A model that may need more is refused. Without it, kMostArena applies if all sizes are known.
   std::optional<int64_t> max_arena;
-  int64_t max_weights = int64_t{1} << 40;      ///< bytes of packed constants; a model that needs more is refused
+  int64_t max_weights = int64_t{1} << 40;  ///< bytes of packed constants; a model that needs more is refused
+  /// After functions are inlined. Without it, what functions expand to is bound by what is written; see check_functions.
+  std::optional<int64_t> max_nodes{};
+  /// Of constants that passes compute, in all, and of sparse weights that become dense. Without it, bound by the bytes of the model.
+  std::optional<int64_t> max_fold_bytes{};
   std::vector<Region> regions{};               ///< memories of several speeds, the fastest first
   bool heap = true;                            ///< false: memory that has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;  ///< iterations of a loop that states no number

@@ -14,6 +14,7 @@
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
+#include "compiler/support/stage.h"
 #include "compiler/taps.h"
 
 namespace onnxc {
@@ -89,11 +90,14 @@ ImportOptions import_options(const CompilerOptions& options, std::map<std::strin
     return std::ranges::any_of(options.custom_operators,
                                [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
   };
-  return {options.dims, std::move(same),
+  return {options.dims,
+          std::move(same),
           [is_custom](const std::string& domain, const std::string& op) {
             return is_custom(domain, op) || find_operator(domain, op) != nullptr;
           },
-          is_custom};
+          is_custom,
+          options.max_nodes,
+          options.max_fold_bytes};
 }
 
 /// The graph and, for goals that may cost time, others that compute the same with fewer bytes live at once.
@@ -218,15 +222,20 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (after("import")) return result;
   if (!options.zip_maps) graph = unzip_maps(std::move(graph));  // classical models then need no heap
   int optional_passes = 0;
+  std::optional<int64_t> fold_bytes_left = options.max_fold_bytes;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
     if (pass.math == Math::Default && (options.math == Math::Strict || options.math == Math::Reproducible)) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
     if (pass.bare && !result.target.bare) continue;
     if (pass.needs != Features{} && result.target.gpu != nullptr) continue;  // vectors of a processor
-    graph = pass.run(std::move(graph));
+    const Stage stage(pass.name);
+    const bool folds = pass.run == static_cast<Graph (*)(Graph)>(fold_constants);
+    graph = folds && fold_bytes_left ? fold_constants(std::move(graph), *fold_bytes_left) : pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
+  if (options.stop_after == "all") return result;
+  const Stage stage("the choice of kernels and the memory plan");
   const LowerOptions lower{.optimise = options.level > 0,
                            .small = options.small,
                            .math = options.math,

@@ -18,6 +18,9 @@ namespace {
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 using Functions = std::map<std::string, const onnx::FunctionProto*>;  // by domain, name and overload
 
+constexpr int64_t kMostNodes = 2'000'000;
+constexpr const char* kRemedy = "see --max-nodes";
+
 std::string callee_of(const onnx::NodeProto& node) { return normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload(); }
 
 Functions functions_of(const onnx::ModelProto& model) {
@@ -54,13 +57,13 @@ void check_calls(const Nodes& nodes, const Functions& functions) {
 
 /// Counts the nodes that inlining the functions would produce, before anything is inlined: 2^k calls must cost
 /// neither memory nor time.
-void check_growth(const onnx::ModelProto& model, const Functions& functions) {
-  constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
+void check_growth(const onnx::ModelProto& model, const Functions& functions, std::optional<int64_t> max_nodes) {
+  constexpr int64_t kLeast = 40'000, kGrowth = 100;
   int64_t written = 0;
   const auto count_one = [&](const onnx::NodeProto&) { ++written; };
   for_each_node(model.graph().node(), count_one);
   for (const auto& f : model.functions()) for_each_node(f.node(), count_one);
-  const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
+  const int64_t most_nodes = max_nodes.value_or(std::clamp(kGrowth * written, kLeast, kMostNodes));
   constexpr std::size_t kMostOpen = 100;  // the limit of ONNX's inliner
   std::map<std::string, int64_t> sizes;
   std::set<std::string> open;  // functions whose bodies are being counted
@@ -72,7 +75,8 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions) {
       throw Error(ErrorKind::Unsupported,
                   fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
     const int64_t size = count_nodes(functions.at(key)->node());
-    if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
+    if (size > most_nodes)
+      throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes), kRemedy);
     open.erase(key);
     return sizes[key] = size;
   };
@@ -91,7 +95,7 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions) {
   };
   if (count_nodes(model.graph().node()) > most_nodes)
     throw Error(ErrorKind::Budget,
-                fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
+                fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes), kRemedy);
 }
 
 /// Checks each node of the functions that the graph calls, directly or not, by what the function imports, else the model: ONNX's library reads bodies without
@@ -121,15 +125,24 @@ void check_bodies(const onnx::ModelProto& model, const Functions& functions, con
 }  // namespace
 
 void check_functions(const onnx::ModelProto& model, const std::map<std::string, int64_t>& opsets, const Schemas::Predicate& knows,
-                     const Schemas::Predicate& replaces) {
+                     const Schemas::Predicate& replaces, std::optional<int64_t> max_nodes) {
   const Functions functions = functions_of(model);
   for (const auto& f : model.functions()) {
     for (const auto& import : f.opset_import()) check_opset(import.domain(), import.version(), fmt::format("function '{}': ", f.name()));
     check_calls(f.node(), functions);
   }
   check_calls(model.graph().node(), functions);
-  check_growth(model, functions);
+  if (functions.empty()) return;
+  check_growth(model, functions, max_nodes);
   check_bodies(model, functions, opsets, knows, replaces);
+}
+
+void check_node_count(const onnx::ModelProto& model, std::optional<int64_t> max_nodes) {
+  const int64_t most = max_nodes.value_or(kMostNodes);
+  int64_t count = 0;
+  for_each_node(model.graph().node(), [&](const onnx::NodeProto&) { ++count; });
+  if (count > most)
+    throw Error(ErrorKind::Budget, fmt::format("graph '{}' has {} nodes, more than {}", model.graph().name(), count, most), kRemedy);
 }
 
 }  // namespace onnxc

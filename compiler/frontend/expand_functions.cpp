@@ -63,6 +63,8 @@ class Expander {
   void infer_types() {
     try {
       onnx::shape_inference::InferShapes(model_);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception&) {
       // What could be inferred stays. Bodies that need more are not built.
     }
@@ -127,6 +129,8 @@ class Expander {
     const onnx::FunctionBodyBuildContextImpl context(node, inputs);
     try {
       return schema.BuildContextDependentFunction(context, body, version);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& e) {
       throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), reason_of(e)}});
     }

@@ -14,7 +14,9 @@
 #include "compiler/frontend/tensors.h"
 #include "compiler/frontend/type_importer.h"
 #include "compiler/ops/operator.h"
+#include "compiler/support/out_of_memory.h"
 #include "compiler/support/sha256.h"
+#include "compiler/support/stage.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
 #include "runtime_stub/onnxc/base.hpp"
@@ -245,6 +247,7 @@ std::string text(const ImportOptions::Range& range) {
 }
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
+  const Stage stage("import");
   guard_inference();
   std::vector<std::byte> bytes = read_model_file(path);
   Imported imported;
@@ -269,7 +272,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     const auto& function = model.functions(i);
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
-  check_functions(model, info.opsets, options.knows, options.replaces);
+  check_functions(model, info.opsets, options.knows, options.replaces, options.max_nodes);
   Schemas schemas(info.opsets, options.knows, options.replaces);
   try {
     if (model.functions_size() > 0) {
@@ -278,15 +281,20 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     }
     verify_nodes(model.graph(), schemas, 0);
     expand_functions(model, options.knows);
+    check_node_count(model, options.max_nodes);
   } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
     throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(e)));
   }
   ExternalData external{path.parent_path(), {}};
+  external.most_dense_bytes = options.max_dense_bytes;
   TypeImporter types(options);
   imported.graph = GraphImporter(info, schemas, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
+  check_memory();
   return imported;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compiler/ir/graph.h"
@@ -39,11 +40,13 @@ struct ImportOptions {
   std::function<bool(const std::string& domain, const std::string& op)> knows;
   /// Returns true for operators of the caller. A function of the model with such a name is ignored.
   std::function<bool(const std::string& domain, const std::string& op)> replaces{};
+  std::optional<int64_t> max_nodes{};        ///< see CompilerOptions
+  std::optional<int64_t> max_dense_bytes{};  ///< of sparse weights that become dense
 };
 /// `8`, `1..64` or `*`, in the form of --dim.
 std::string text(const ImportOptions::Range& range);
 
-/// Reads and checks a model, and inlines its functions. Throws Error{Io, Invalid, Unsupported}.
+/// Reads and checks a model, and inlines its functions. Throws Error{Io, Invalid, Unsupported, Budget}.
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options);
 
 }  // namespace onnxc

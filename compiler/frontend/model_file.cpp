@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include "compiler/frontend/nesting.h"
 #include "compiler/frontend/schemas.h"
@@ -50,8 +52,10 @@ std::vector<std::byte> read_model_file(const std::filesystem::path& path) {
     throw Error(ErrorKind::Invalid, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
                 "save the weights as external data");
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size)) throw Error(ErrorKind::Io, "cannot be read");
+  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size))
+    throw Error(ErrorKind::Io, errno != 0 ? "cannot be read: " + std::generic_category().message(errno) : "cannot be read as a whole");
   return bytes;
 }
 

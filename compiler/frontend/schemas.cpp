@@ -110,6 +110,8 @@ void Schemas::verify(const onnx::NodeProto& node) const {
   }
   try {
     schema->Verify(node);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     refuse(node, fmt::format("is not as opset {} has it: {}", schema->SinceVersion(), reason_of(e)));
   }

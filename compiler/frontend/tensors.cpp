@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <new>
+#include <system_error>
 
 #include "onnx/checker.h"
 #include "onnx/onnx_pb.h"
@@ -54,6 +57,8 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
     // ONNX's own function refuses absolute paths, '..', links that lead out of the folder, and anything but regular
     // files.
     file.fd = static_cast<int>(onnx::checker::open_external_data(external.folder.string(), location, proto.name(), true));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     std::string what = e.what();
     std::replace(what.begin(), what.end(), '\n', ' ');
@@ -67,7 +72,12 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
   std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
   for (int64_t done = 0; done < wanted;) {
     const ssize_t n = pread(file.fd, bytes.data() + done, static_cast<std::size_t>(wanted - done), offset + done);
-    if (n <= 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const std::string why = n == 0 ? "it has become shorter meanwhile" : std::generic_category().message(errno);
+      throw Error(ErrorKind::Io,
+                  std::vector<Diagnostic>{{proto.name(), "tensor", fmt::format("external data '{}' cannot be read: {}", location, why)}});
+    }
     done += n;
   }
   const auto path = external.folder / location;
@@ -163,16 +173,15 @@ Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData
   for (int64_t d : shape) {
     if (d < 0 || __builtin_mul_overflow(count, d, &count)) invalid(name, "has an impossible shape");
   }
-  if (count > kMostDenseBytes * 8 / info(values->type).bits)
-    throw Error(ErrorKind::Budget,
-                std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and dense it would have {} elements", count)}});
+  const auto refuse = [&](const std::string& found) {
+    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", found, "see --max-fold-bytes"}});
+  };
+  if (count > external.most_dense_bytes.value_or(kMostDenseBytes) * 8 / info(values->type).bits)
+    refuse(fmt::format("is sparse, and dense it would have {} elements", count));
   external.dense_bytes += storage_bytes(values->type, count);
   external.sparse_bytes += bytes_held(*values) + bytes_held(*indices);
-  if (external.dense_bytes > kMostDenseBytes + kMostDenseGrowth * external.sparse_bytes)
-    throw Error(
-        ErrorKind::Budget,
-        std::vector<Diagnostic>{{name.name(), "tensor",
-                                 fmt::format("is sparse, and with those before it would take {} bytes if dense", external.dense_bytes)}});
+  if (external.dense_bytes > external.most_dense_bytes.value_or(kMostDenseBytes + kMostDenseGrowth * external.sparse_bytes))
+    refuse(fmt::format("is sparse, and with those before it would take {} bytes if dense", external.dense_bytes));
   auto t = std::make_shared<TensorData>(TensorData::zeros(values->type, shape));
   const auto width = static_cast<std::size_t>(info(t->type).bits / 8);
   const auto list = indices->as<int64_t>();

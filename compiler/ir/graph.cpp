@@ -8,6 +8,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "compiler/support/out_of_memory.h"
+
 namespace onnxc {
 namespace {
 
@@ -62,8 +64,10 @@ void Node::rethrow_as_own() const {
       d.op = full_op();
     }
     throw Error(error.kind(), std::move(diagnostics));
+  } catch (const OutOfMemory&) {
+    throw;  // of a node inside of this one
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::Budget, kTooMuch);
+    throw OutOfMemory(Diagnostic{name, full_op(), kTooMuch}.text());
   } catch (const std::length_error&) {  // more elements than a vector can have
     fail(ErrorKind::Budget, kTooMuch);
   }

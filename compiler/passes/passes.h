@@ -17,6 +17,8 @@ Graph unzip_maps(Graph graph);
 Graph infer_shapes(Graph graph);
 /// Replaces nodes whose inputs are constant by their values, within a budget of bytes. Needs: infer_shapes.
 Graph fold_constants(Graph graph);
+/// The same, with at most `bytes_left` bytes, from which what was made is subtracted.
+Graph fold_constants(Graph graph, int64_t& bytes_left);
 /// Values of 8 bits between QuantizeLinear and DequantizeLinear stay bytes. Needs: infer_shapes.
 Graph recognise_quantised(Graph graph);
 /// The same, and values of 16 bits are multiplied as two digits of 8, where machines have dot products of bytes. Needs: infer_shapes.

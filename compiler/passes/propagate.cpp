@@ -81,6 +81,7 @@ class Propagation {
     if (--depth_ > 0) return require_on_entry(graph);
     graph.meetings = std::exchange(meetings_, {});
   }
+  int64_t folded_bytes() const { return spent_; }
 
  private:
   /// Walks over a region. If that throws, the state is as if the region had not been entered, and the walk can
@@ -395,6 +396,10 @@ class Propagation {
 
 }  // namespace
 
-void propagate(Graph& graph, FoldBudget budget) { Propagation(budget).run(graph); }
+int64_t propagate(Graph& graph, FoldBudget budget) {
+  Propagation walk(budget);
+  walk.run(graph);
+  return walk.folded_bytes();
+}
 
 }  // namespace onnxc

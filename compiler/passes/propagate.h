@@ -16,7 +16,7 @@ struct FoldBudget {
 
 /// Visits every node once, in order: updates its version, infers its types and elements, and replaces it by its value
 /// if all inputs are constant and the budget allows it. Regions are walked with the types of their captures. An If
-/// with a known condition becomes its branch.
-void propagate(Graph& graph, FoldBudget budget);
+/// with a known condition becomes its branch. Returns the bytes of the values that were folded.
+int64_t propagate(Graph& graph, FoldBudget budget);
 
 }  // namespace onnxc

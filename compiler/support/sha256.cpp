@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -42,22 +43,33 @@ void compress(std::array<uint32_t, 8>& state, const std::byte* block) {
 
 }  // namespace
 
-std::string sha256(std::span<const std::byte> data) {
-  std::array<uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::size_t done = 0;
-  for (; data.size() - done >= 64; done += 64) compress(state, data.data() + done);
+void Sha256::add(std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const std::size_t filled = bytes_ % 64, n = std::min(data.size(), 64 - filled);
+    const bool whole = n == 64;  // without a copy
+    if (!whole) std::ranges::copy(data.first(n), block_.begin() + static_cast<std::ptrdiff_t>(filled));
+    if (filled + n == 64) compress(state_, whole ? data.data() : block_.data());
+    bytes_ += n;
+    data = data.subspan(n);
+  }
+}
+
+std::string Sha256::hex() {
   // The padding: a one bit, zeros, and the length in bits.
-  std::array<std::byte, 128> tail{};
-  const std::size_t rest = data.size() - done;
-  if (rest != 0) std::memcpy(tail.data(), data.data() + done, rest);
-  tail[rest] = std::byte{0x80};
-  const std::size_t end = rest < 56 ? 64 : 128;
-  const uint64_t bits = __builtin_bswap64(static_cast<uint64_t>(data.size()) * 8);
-  std::memcpy(tail.data() + end - 8, &bits, 8);
-  for (std::size_t i = 0; i < end; i += 64) compress(state, tail.data() + i);
-  std::string hex;
-  for (uint32_t word : state) hex += fmt::format("{:08x}", word);
-  return hex;
+  const uint64_t bits = __builtin_bswap64(bytes_ * 8);
+  std::array<std::byte, 72> padding{std::byte{0x80}};
+  const std::size_t zeros = (119 - bytes_ % 64) % 64;
+  std::memcpy(padding.data() + 1 + zeros, &bits, 8);
+  add(std::span(padding).first(zeros + 9));
+  std::string text;
+  for (const uint32_t word : state_) text += fmt::format("{:08x}", word);
+  return text;
+}
+
+std::string sha256(std::span<const std::byte> data) {
+  Sha256 hash;
+  hash.add(data);
+  return hash.hex();
 }
 
 }  // namespace onnxc

@@ -70,5 +70,54 @@ TEST_CASE("what cannot be written or read says why") {
   CHECK_THROWS_WITH(make_folder(file / "sub"), Catch::Matchers::Contains((file / "sub").string() + " cannot be made: "));
 }
 
+TEST_CASE("files that belong together are all new, or all as they were") {
+  const test::TemporaryFolder folder;
+  const fs::path one = folder.path() / "one", two = folder.path() / "two", three = folder.path() / "three";
+  write_file(one, "old");
+  {
+    NewFiles files;
+    files.add(one, "new");
+    files.add(two, "new");
+    CHECK(read_file(one) == "old");
+    CHECK_FALSE(fs::exists(two));
+  }  // never put in place
+  CHECK(read_file(one) == "old");
+  CHECK(count_in(folder.path()) == 1);
+
+  NewFiles files;
+  files.add(one, "new");
+  files.add(two, "new");
+  files.add(three, "new");
+  fs::create_directory(three);  // which no file replaces
+  CHECK_THROWS_WITH(files.commit(), Catch::Matchers::Contains(three.string() + " cannot be written: "));
+  CHECK(read_file(one) == "old");
+  CHECK_FALSE(fs::exists(two));
+  fs::remove(three);
+  files.commit();
+  for (const fs::path& path : {one, two, three}) CHECK(read_file(path) == "new");
+  CHECK(count_in(folder.path()) == 3);
+}
+
+TEST_CASE("a leftover goes with its owner") {
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "file", inner = folder.path() / "inner";
+  {
+    const Leftover removed(inner), never_made(folder.path() / "none");
+    fs::create_directories(inner / "deeper");
+    write_file(inner / "deeper" / "file", "a");
+    Leftover kept(file);
+    write_file(file, "a");
+    kept.keep();
+  }
+  CHECK(fs::exists(file));
+  CHECK_FALSE(fs::exists(inner));
+  {
+    Leftover first(file);
+    const Leftover second = std::move(first);
+    CHECK(second.path() == file);
+  }
+  CHECK_FALSE(fs::exists(file));
+}
+
 }  // namespace
 }  // namespace onnxc

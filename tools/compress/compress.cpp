@@ -234,11 +234,29 @@ class Compressor {
       time = std::min(time, after.nanoseconds(*samples_, 0, kCalls));
     }
     const auto bytes_before = fs::file_size(options_.model), bytes = fs::file_size(result_path_);
-    write_file(options_.output, read_file(result_path_));
+    NewFiles files;
+    files.add(options_.output, read_file(result_path_));
     const std::vector<LayerSize> rows = layer_sizes(network_, *index_, decisions_);
-    print_sizes(rows);
     int64_t macs_before = 0, macs = 0;
     for (const LayerSize& row : rows) macs_before += row.multiply_adds_before, macs += row.multiply_adds;
+    if (options_.report) {
+      nlohmann::ordered_json json{
+          {"model", options_.model.string()},
+          {"output", options_.output.string()},
+          {"bytes_before", bytes_before},
+          {"bytes", bytes},
+          {"parameters_before", parameters_before_},
+          {"parameters", parameters_},
+          {"multiply_adds_before", macs_before},
+          {"multiply_adds", macs},
+          {"microseconds_before", time_before / 1e3},
+          {"microseconds", time / 1e3},
+          {"decibels", std::isfinite(signal_to_noise) ? nlohmann::ordered_json(signal_to_noise) : nlohmann::ordered_json()}};
+      if (reached_) json[goal_->key()] = {{"before", goal_->before()}, {"after", *reached_}};
+      json["layers"] = json_of(rows);
+      files.add(*options_.report, json_text(json));
+    }
+    print_sizes(rows);
     const auto less = [](auto now, auto then) {
       return fmt::format("{:.1f} % less", 100 * (1 - static_cast<double>(now) / std::max(1.0, static_cast<double>(then))));
     };
@@ -250,23 +268,8 @@ class Compressor {
     if (reached_) line += "; " + goal_->text(*reached_);
     if (folded_ > 0) line += fmt::format("; {} BatchNormalization folded", folded_);
     if (clustered_ > 0) line += fmt::format("; the weights of {} layers have at most {} values each", clustered_, options_.cluster);
+    files.commit();
     fmt::print("{}\n", line);
-    if (!options_.report) return;
-    nlohmann::ordered_json json{
-        {"model", options_.model.string()},
-        {"output", options_.output.string()},
-        {"bytes_before", bytes_before},
-        {"bytes", bytes},
-        {"parameters_before", parameters_before_},
-        {"parameters", parameters_},
-        {"multiply_adds_before", macs_before},
-        {"multiply_adds", macs},
-        {"microseconds_before", time_before / 1e3},
-        {"microseconds", time / 1e3},
-        {"decibels", std::isfinite(signal_to_noise) ? nlohmann::ordered_json(signal_to_noise) : nlohmann::ordered_json()}};
-    if (reached_) json[goal_->key()] = {{"before", goal_->before()}, {"after", *reached_}};
-    json["layers"] = json_of(rows);
-    write_file(*options_.report, json_text(json));
   }
 
   const CompressOptions& options_;

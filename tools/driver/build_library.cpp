@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -19,8 +20,10 @@
 #include "codegen/standalone.h"
 #include "compiler/support/error.h"
 #include "compiler/support/sha256.h"
+#include "compiler/support/stage.h"
 #include "tools/driver/files.h"
 #include "tools/driver/gpu.h"
+#include "tools/driver/leftovers.h"
 #include "tools/driver/process.h"
 
 namespace onnxc {
@@ -29,6 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kCacheLimit = std::uintmax_t{8} << 30;
+constexpr std::chrono::hours kLongestBuild{24};
 
 std::string hash(const std::string& text) { return sha256(std::as_bytes(std::span(text))); }
 
@@ -80,7 +84,7 @@ std::string cache_key(const BuildRequest& request, const std::string& compiler) 
   return hash(all).substr(0, 32);
 }
 
-/// Removes the least recently used libraries while all of them exceed the limit.
+/// Removes the least recently used libraries while all of them exceed the limit, and what processes have left that were killed.
 void prune(const fs::path& folder) {
   struct Entry {
     fs::file_time_type used;
@@ -91,7 +95,11 @@ void prune(const fs::path& folder) {
   std::uintmax_t total = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".so" && entry.path().extension() != ".o") continue;
+    if (entry.path().extension() == ".ci") continue;  // goes with its object
+    if (entry.path().extension() != ".so" && entry.path().extension() != ".o") {
+      if (fs::file_time_type::clock::now() - entry.last_write_time(error) > kLongestBuild) fs::remove_all(entry.path(), error);
+      continue;
+    }
     entries.push_back({entry.last_write_time(error), entry.file_size(error), entry.path()});
     total += entries.back().bytes;
   }
@@ -103,16 +111,6 @@ void prune(const fs::path& folder) {
     total -= entry.bytes;
   }
 }
-
-/// A folder that is removed at the end, unless it is kept.
-struct WorkFolder {
-  fs::path path;
-  bool keep = false;
-  ~WorkFolder() {
-    std::error_code error;
-    if (!keep) fs::remove_all(path, error);
-  }
-};
 
 std::string compiler_of(const BuildRequest& request) {
   return !request.architecture.empty() ? find_nvcc() : request.compiler.empty() ? system_compiler() : request.compiler;
@@ -146,6 +144,13 @@ void write_files(const BuildRequest& request, const fs::path& folder) {
   for (const SideFile& file : request.files) write_file(folder / file.name, file.bytes);
 }
 
+void put_in_cache(Leftover& made, const fs::path& library) {
+  std::error_code error;
+  fs::rename(made.path(), library, error);
+  if (error) throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", library.string(), error.message()));
+  made.keep();
+}
+
 std::string unique_suffix() {
   static std::atomic<int> counter = 0;
   return fmt::format("{}.{}", getpid(), counter++);
@@ -168,16 +173,16 @@ std::vector<std::string> prerequisites(const std::string& rule) {
 
 std::vector<fs::path> other_headers(const BuildRequest& request) {
   if (!request.includes_others) return {};
-  const WorkFolder work{cache_folder() / "units" / ("headers." + unique_suffix())};
-  write_files(request, work.path);
-  std::vector<std::string> command = compile_command(request, work.path);
+  const Leftover work(cache_folder() / "units" / ("headers." + unique_suffix()));
+  write_files(request, work.path());
+  std::vector<std::string> command = compile_command(request, work.path());
   command.emplace_back("-MM");
   const ProcessResult result = run_process(command);
   if (!result.ok()) throw BuildError(result.output);
   std::set<fs::path> headers;
   for (const std::string& word : prerequisites(result.output)) {
     const std::string path = fs::absolute(word).lexically_normal().string();
-    if (!path.starts_with(work.path.string()) && !path.starts_with(runtime_folder()) && fs::exists(path)) headers.insert(path);
+    if (!path.starts_with(work.path().string()) && !path.starts_with(runtime_folder()) && fs::exists(path)) headers.insert(path);
   }
   return {headers.begin(), headers.end()};
 }
@@ -206,6 +211,7 @@ std::string compiler_name(const std::string& compiler) {
 std::string runtime_fingerprint() { return runtime_hash().substr(0, 12); }
 
 fs::path build_library(const BuildRequest& request) {
+  const Stage stage("the C++ compiler");
   const std::string compiler = compiler_of(request);
   const fs::path cache = cache_folder() / "units";
   make_folder(cache);
@@ -217,13 +223,14 @@ fs::path build_library(const BuildRequest& request) {
     return library;
   }
 
-  WorkFolder work{request.keep_in, true};
-  if (request.keep_in.empty()) work = {cache / (key + "." + unique_suffix()), false};
-  write_files(request, work.path);
+  Leftover removed;
+  if (request.keep_in.empty()) removed = Leftover(cache / (key + "." + unique_suffix()));
+  const fs::path& work = request.keep_in.empty() ? removed.path() : request.keep_in;
+  write_files(request, work);
   if (fs::exists(library)) return library;
-  std::vector<std::string> command = compile_command(request, work.path);
+  std::vector<std::string> command = compile_command(request, work);
   if (!request.call_graph) {
-    for (const std::string& name : request.objects) command.push_back((work.path / name).string());
+    for (const std::string& name : request.objects) command.push_back((work / name).string());
   }
   if (request.call_graph) {
     command.insert(command.end(), {"-c", "-fcallgraph-info=su,da"});
@@ -237,18 +244,16 @@ fs::path build_library(const BuildRequest& request) {
     if (!request.architecture.empty()) command.insert(command.end(), {"-cudart", "none", "-Xcompiler", "-r,-nostdlib"});
     else command.insert(command.end(), {"-r", "-nostdlib"});
   }
-  const fs::path made = request.call_graph ? work.path / "made.o" : cache / fmt::format("{}.{}.tmp", key, unique_suffix());
-  command.insert(command.end(), {"-o", made.string()});
+  Leftover made(request.call_graph ? work / "made.o" : cache / fmt::format("{}.{}.tmp", key, unique_suffix()));
+  command.insert(command.end(), {"-o", made.path().string()});
   const ProcessResult result = run_process(command);
   if (!result.ok()) {
-    std::error_code error;
-    fs::remove(made, error);
     const std::string why = result.signal != 0 ? fmt::format("{} was ended by {}\n", compiler, signal_name(result.signal)) : std::string();
     throw BuildError(why + result.output);
   }
-  if (!fs::exists(made)) throw BuildError(compiler + " says that all is well, and has made no file");
-  if (std::error_code none; request.call_graph) fs::rename(work.path / "made.ci", fs::path(library).replace_extension(".ci"), none);
-  fs::rename(made, library);
+  if (!fs::exists(made.path())) throw BuildError(compiler + " says that all is well, and has made no file");
+  if (std::error_code none; request.call_graph) fs::rename(work / "made.ci", fs::path(library).replace_extension(".ci"), none);
+  put_in_cache(made, library);
   prune(cache);
   return library;
 }

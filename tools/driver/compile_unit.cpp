@@ -111,6 +111,9 @@ std::string first_error(const std::string& output) {
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
   const auto has = [&](const char* words) { return said.find(words) != said.npos; };
+  if (has("No space left on device") || has("Disk quota exceeded") || has("File too large"))
+    throw Error(ErrorKind::Io, fmt::format("{} has no room for what it writes: {}", request.compiler, said),
+                "$TMPDIR names another folder for its temporary files, $ONNXC_CACHE for what it makes");
   const bool in_unit = has("undefined reference ") || (has("error: ") && (has(".cpp:") || has(".hpp:") || has(".h:")));
   const bool plain = request.libraries.empty() && !request.includes_others && request.architecture.empty();
   if (plain && (!in_unit || has("error: bad value")))  // what is wrong is not the unit, but who compiles it
@@ -207,8 +210,8 @@ bool wants_footprint(const CompileOptions& options) {
   return options.measure || options.max_code || options.max_flash || options.max_ram || options.max_stack;
 }
 
-BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                         const CompileOptions& options, const std::vector<std::string>& flags) {
+BuiltBinary build_binary(const std::filesystem::path& model, bool shared, const CompileOptions& options,
+                         const std::vector<std::string>& flags) {
   const Compilation compilation = compile_model(model, options);
   if (options.max_flash || options.max_ram || options.max_stack) measure_footprint(compilation, options);
   Compiled compiled = emit(compilation, options, flags, shared, false);
@@ -219,12 +222,11 @@ BuiltBinary build_binary(const std::filesystem::path& model, const std::filesyst
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  const std::string binary = read_file(build_unit(compiled.request));
+  std::string binary = read_file(build_unit(compiled.request));
   if (options.max_code) check_code_budget(binary, compilation.program, *options.max_code);
-  write_file(output, binary);
   const std::vector<std::filesystem::path> headers = other_headers(compiled.request);
   compiled.files.insert(compiled.files.end(), headers.begin(), headers.end());
-  return {compiled.files, compiled.request.libraries};
+  return {std::move(binary), compilation.info, compilation.target, compiled.files, compiled.request.libraries};
 }
 
 }  // namespace onnxc

@@ -52,14 +52,16 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
 
 /// `flags` of the functions above: in the place of -O3, or of -Os if the options ask for that.
 struct BuiltBinary {
+  std::string bytes;  ///< of the library or object
+  ModelInfo info{};   ///< of the model
+  Target target{};
   std::vector<std::filesystem::path> files;  ///< those read: the model, its external data, headers of custom operators
   std::vector<std::string> libraries;        ///< those that a relocatable object must still be linked with
 };
 
-/// Writes the unit as a shared library or as one relocatable object to `output`. A library for several threads also
-/// exports onnxc/shared_executor.hpp, and one whose model needs an allocator exports onnxc/shared_memory.hpp. Throws
-/// Error or BuildError.
-BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                         const CompileOptions& options, const std::vector<std::string>& flags = {});
+/// The unit as a shared library or as one relocatable object. A library for several threads also exports
+/// onnxc/shared_executor.hpp, and one whose model needs an allocator exports onnxc/shared_memory.hpp. Throws Error or BuildError.
+BuiltBinary build_binary(const std::filesystem::path& model, bool shared, const CompileOptions& options,
+                         const std::vector<std::string>& flags = {});
 
 }  // namespace onnxc

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/text.h"
+#include "tools/driver/leftovers.h"
 
 namespace onnxc {
 
@@ -14,6 +16,29 @@ std::string read_file(const std::filesystem::path& path);
 /// file stays a link. Devices and pipes are written to directly.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_file(const std::filesystem::path& path, const Text& text);
+
+/// Files that belong together, as a unit and its header: in the end all of them are new, or all are as they were. Each is written beside its
+/// place and renamed. What `commit` has not reached is removed. The functions throw Error{Io}.
+class NewFiles {
+ public:
+  /// Devices and pipes are written to at once.
+  void add(const std::filesystem::path& path, std::string_view bytes);
+  void add(const std::filesystem::path& path, const Text& text);
+  /// Puts all into their places, in the order in which they were added.
+  void commit();
+
+ private:
+  struct File {
+    std::filesystem::path path, target;  ///< as it was asked for, and what a link leads to
+    Leftover beside{};                   ///< the new file, or the old one while others are not in place yet
+    bool in_place = false, has_replaced = false;
+  };
+  template <class Write>
+  void write(const std::filesystem::path& path, const Write& write);
+  void undo() noexcept;
+  std::vector<File> files_;
+};
+
 /// Throws Error{Io} if the folder that the file would be written into is not there.
 void check_folder_of(const std::filesystem::path& path);
 /// Creates a folder and those that contain it.

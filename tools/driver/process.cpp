@@ -12,38 +12,75 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "compiler/support/error.h"
+#include "tools/driver/leftovers.h"
 
 extern char** environ;
 
 namespace onnxc {
+namespace {
 
-ProcessResult run_process(const std::vector<std::string>& arguments, double seconds) {
-  ONNXC_CHECK(!arguments.empty(), "a command has a program");
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(ErrorKind::Io, fmt::format("no pipe: {}", std::strerror(errno)));
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
+/// Both of its ends are closed at the end, and in programs that are started.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) != 0) throw Error(ErrorKind::Io, fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  ~Pipe() {
+    close(ends_[0]);
+    close_writing();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  int reading() const { return ends_[0]; }
+  int writing() const { return ends_[1]; }
+  void close_writing() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+  }
+
+ private:
+  int ends_[2];
+};
+
+/// Starts a program whose output goes into the pipe. It heeds all signals, whatever this process has blocked or ignores.
+pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  int error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipe.writing(), STDOUT_FILENO);
+  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, pipe.writing(), STDERR_FILENO);
   // A process group of its own, so that the time limit ends its children, too.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  sigset_t usual;
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGXFSZ);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  if (error == 0) error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (error != 0) {
-    close(ends[0]);
-    throw Error(ErrorKind::Io, fmt::format("{} cannot be started: {}", arguments[0], std::strerror(error)));
-  }
+  if (error != 0) throw Error(ErrorKind::Io, fmt::format("{} cannot be started: {}", argv[0], std::strerror(error)));
+  return child;
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& arguments, double seconds) {
+  ONNXC_CHECK(!arguments.empty(), "a command has a program");
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  Pipe pipe;
+  Child child([&] { return start(argv, pipe); });
+  pipe.close_writing();
 
   ProcessResult result;
   const auto begin = std::chrono::steady_clock::now();
@@ -53,22 +90,21 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double seco
   };
   std::array<char, 65536> buffer;
   while (true) {
-    pollfd waiting{ends[0], POLLIN, 0};
+    pollfd waiting{pipe.reading(), POLLIN, 0};
     const int ready = poll(&waiting, 1, seconds > 0 ? milliseconds_left() : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) {
       result.timed_out = true;
-      kill(-child, SIGKILL);
+      kill(-child.pid(), SIGKILL);
       break;
     }
-    const ssize_t count = ::read(ends[0], buffer.data(), buffer.size());
-    if (count <= 0) break;
+    const ssize_t count = ::read(pipe.reading(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(ErrorKind::Io, fmt::format("the output of {} cannot be read: {}", arguments[0], std::strerror(errno)));
+    if (count == 0) break;
     if (result.output.size() < (1u << 20)) result.output.append(buffer.data(), static_cast<std::size_t>(count));
   }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = child.reap();
   if (WIFSIGNALED(status)) {
     result.exit_code = -1;
     result.signal = WTERMSIG(status);

@@ -6,31 +6,26 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "compiler/support/error.h"
+#include "tools/driver/leftovers.h"
 
 namespace onnxc {
 
-/// It is removed at the end, with what is in it.
+/// It is removed at the end, with what is in it, also where a signal ends the process.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
+    const Undivided made_and_known;
     std::string pattern = (std::filesystem::temp_directory_path() / "onnxc-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
       throw Error(ErrorKind::Io, fmt::format("no folder can be made in {}", std::filesystem::temp_directory_path().string()));
-    path_ = pattern;
+    path_ = Leftover(pattern);
   }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return path_.path(); }
 
  private:
-  std::filesystem::path path_;
+  Leftover path_;
 };
 
 }  // namespace onnxc

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include "compiler/support/error.h"
+#include "tools/driver/limits.h"
 
 namespace onnxc {
 
 UnitLibrary::UnitLibrary(const std::filesystem::path& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  lift_limits();
   if (handle_ == nullptr) throw Error(ErrorKind::Internal, fmt::format("{} cannot be loaded: {}", path.string(), dlerror()));
 }
 

@@ -12,6 +12,7 @@
 #include "tools/driver/elf_file.h"
 #include "tools/driver/files.h"
 #include "tools/driver/footprint.h"
+#include "tools/driver/limits.h"
 #include "tools/driver/process.h"
 #include "tools/driver/self_test.h"
 #include "tools/driver/temporary_folder.h"
@@ -176,6 +177,7 @@ EmulatedRun count_steps(const fs::path& model, const Compilation& compilation, c
     emulate.insert(emulate.end(),
                    {"-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native", "-kernel"});
   emulate.push_back(image.string());
+  lift_limits();
   const std::string said = output_of(emulate, machine->emulator.front(), 3600);
   read_run(run, said, read_counts(read_file(out)));
   const std::string version = output_of({machine->emulator.front(), "--version"}, machine->emulator.front());

@@ -92,6 +92,8 @@ onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
       complete_calls(model);
       onnx::inliner::InlineLocalFunctions(model, true);
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(error)));
   }
@@ -125,6 +127,8 @@ void raise_opset(onnx::ModelProto& model, int64_t opset) {
   try {
     onnx::ModelProto converted = onnx::version_conversion::ConvertVersion(model, static_cast<int>(opset));
     model.Swap(&converted);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     throw Error(ErrorKind::Unsupported, fmt::format("opset {} cannot be brought to {}, which is needed: {}", own, opset, reason_of(error)),
                 fmt::format("export the model with opset {}", opset));

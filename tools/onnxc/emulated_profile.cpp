@@ -110,8 +110,10 @@ int emulated_profile_command(const ProfileOptions& options) {
   fmt::print("{}\n", styled(Style::Bold,
                             line("100 %", total, macs, "", "total",
                                  total.cycles ? "cycles from memory without wait states" : "no table of this core's cycles is known")));
-  if (options.json) write_file(*options.json, json_text(figures(rows, run, options)));
-  if (options.csv) write_file(*options.csv, csv_text(rows));
+  NewFiles files;
+  if (options.json) files.add(*options.json, json_text(figures(rows, run, options)));
+  if (options.csv) files.add(*options.csv, csv_text(rows));
+  files.commit();
   return run.passed ? 0 : 1;
 }
 

@@ -6,29 +6,43 @@
 #include <malloc.h>
 #endif
 
+#include <cerrno>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
+#include <map>
+#include <set>
+#include <system_error>
 
 #include "codegen/compile.h"
 #include "codegen/names.h"
+#include "compiler/support/out_of_memory.h"
+#include "compiler/support/stage.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/driver/self_test.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/explain.h"
+#include "tools/onnxc/manifest.h"
+#include "tools/onnxc/memory_limit.h"
 #include "tools/onnxc/model_options.h"
+#include "tools/onnxc/process_limits.h"
+#include "tools/onnxc/warden.h"
 
 namespace onnxc {
 namespace {
 
 struct Arguments {
-  std::string model, output, emit = "cpp", depfile, link_file, self_test;
+  std::string model, output, emit = "cpp", depfile, link_file, manifest, self_test;
   bool explain = false;
-  ModelOptions shared;     // with the subcommands
-  CompileOptions options;  // the rest
+  std::map<std::string, std::vector<std::string>> given;  // for the manifest
+  ModelOptions shared;                                    // with the subcommands
+  CompileOptions options;                                 // the rest
 };
 
-void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>& files) {
+std::string depfile_text(const std::string& output, const std::vector<std::filesystem::path>& files) {
   const auto escape = [](const std::string& path) {
     std::string out;
     for (char ch : path) {
@@ -38,9 +52,9 @@ void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>&
     }
     return out;
   };
-  std::string text = escape(a.output) + ":";
+  std::string text = escape(output) + ":";
   for (const auto& f : files) text += " \\\n  " + escape(std::filesystem::absolute(f).string());
-  write_file(a.depfile, text + "\n");
+  return text + "\n";
 }
 
 /// The namespace of a unit that is written to a file with that stem. Prints a note if the stem itself cannot be used.
@@ -59,21 +73,30 @@ int compile_command(Arguments& a) {
   if (!a.self_test.empty())
     o.self_test =
         make_self_test(a.model, o, a.self_test == "beside the model" ? std::nullopt : std::optional<std::filesystem::path>(a.self_test));
+  Outputs outputs(!a.manifest.empty());
+  const auto finish = [&](const ModelInfo& info, const Target& target, const std::string& compiler,
+                          const std::vector<std::filesystem::path>& read, const std::vector<std::string>& libraries) {
+    if (!a.manifest.empty()) outputs.add(a.manifest, manifest({info, full_name(target), compiler, a.given, read}, outputs.hashes()));
+    if (!a.depfile.empty()) outputs.add(a.depfile, depfile_text(a.output, read));
+    if (!a.link_file.empty()) outputs.add(a.link_file, link_options(libraries));
+    outputs.commit();
+    return 0;
+  };
   if (a.emit == "shared" || a.emit == "object") {
     if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
-    const BuiltBinary built = build_binary(a.model, a.output, a.emit == "shared", o);
-    if (!a.depfile.empty()) write_depfile(a, built.files);
-    if (!a.link_file.empty()) write_file(a.link_file, link_options(built.libraries));
-    return 0;
+    const BuiltBinary built = build_binary(a.model, a.emit == "shared", o);
+    outputs.add(a.output, built.bytes);
+    return finish(built.info, built.target, compiler_name(target_compiler(o.target)), built.files, built.libraries);
   }
+  if (a.emit == "graph" && o.stop_after.empty()) o.stop_after = "all";
   Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
   if (a.explain && c.target.gpu != nullptr) print_devices(c.program);
   const auto give = [&](const std::string& text) {
     if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
-    else write_file(a.output, text);
+    else outputs.add(a.output, text);
   };
-  if (a.emit == "graph" || !o.stop_after.empty()) {
+  if (!o.stop_after.empty()) {
     give(print_graph(c.graph));
   } else if (a.emit == "program") {
     give(print_program(c.program));
@@ -86,19 +109,31 @@ int compile_command(Arguments& a) {
       if (o.measure) fmt::print(stderr, "onnxc: {}\n", one_line(text(footprint)));
     }
     const Unit unit = emit_compilation(c, o);
+    const Stage stage("the writing of files");
     if (a.emit == "header") {
       give(unit.header);
     } else {
       if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT.cpp is missing");
       const auto folder = std::filesystem::path(a.output).parent_path();
-      for (const SideFile& f : unit.side_files) write_file(folder / f.name, f.bytes);
-      write_file(folder / o.header_name, unit.header);
-      write_file(a.output, unit.source);
+      for (const SideFile& f : unit.side_files) outputs.add(folder / f.name, f.bytes);
+      outputs.add(folder / o.header_name, unit.header);
+      outputs.add(a.output, unit.source);
     }
   }
-  if (!a.depfile.empty()) write_depfile(a, c.info.files);
-  if (!a.link_file.empty()) write_file(a.link_file, link_options(c.program.libraries));
-  return 0;
+  return finish(c.info, c.target, "", c.info.files, c.program.libraries);
+}
+
+/// The options of the command line that may change the result, without folders.
+std::map<std::string, std::vector<std::string>> given_options(const CLI::App& app) {
+  const std::set<std::string> kElsewhere{"--output",      "--depfile", "--link-file",  "--manifest", "--tune-cache",
+                                         "--include-dir", "--timeout", "--max-memory", "model"};
+  std::map<std::string, std::vector<std::string>> given;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_single_name().size() == 1 ? "-" + option->get_single_name() : option->get_name();
+    if (option->count() == 0 || kElsewhere.contains(name)) continue;
+    given[name] = name == "--self-test" ? std::vector<std::string>{} : option->results();
+  }
+  return given;
 }
 
 /// Prints one line for each error, with the model's file.
@@ -111,6 +146,14 @@ void report(const Error& error, const std::string& model) {
     if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));
     fmt::print(stderr, "{}\n", d.text());
   }
+}
+
+/// Whoever read the output has ended, as `head` does, and wants to hear nothing.
+[[noreturn]] void end_as_pipes_do() {
+  end_watch();
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  std::abort();
 }
 
 int run(int argc, char** argv) {
@@ -141,6 +184,11 @@ int run(int argc, char** argv) {
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
   app.add_option("--link-file", a.link_file,
                  "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
+  app.add_option(
+         "--manifest", a.manifest,
+         "Writes a JSON file by which the result can be traced: SHA-256 of the model, of its external data and of what was written, "
+         "the options that matter and onnxc's version")
+      ->type_name("FILE");
   app.add_flag("--self-test{beside the model}", a.self_test,
                "The unit gets a function that runs it on vectors which are part of it, and compares: on the machine where it will run. "
                "--self-test=DIR takes a folder of data sets; else those beside the model, or made-up inputs. They must pass here first")
@@ -150,7 +198,7 @@ int run(int argc, char** argv) {
                "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost; `onnxc explain` tells more");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
-  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
+  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass (or 'all') and write the graph");
   app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
   a.shared.add_to(app);
   a.shared.add_tune_to(app);
@@ -165,19 +213,40 @@ int run(int argc, char** argv) {
     std::cout << app.help();
     return 2;
   }
+  a.given = given_options(app);
   const CLI::App& used = command ? *app.get_subcommands().front() : app;
+  const std::string model = used.get_option("model")->as<std::string>();
   const auto refuse = [&](const Error& e) {
-    report(e, used.get_option("model")->as<std::string>());
+    report(e, model);
     return e.exit_code();
   };
-  try {
-    return command ? command() : compile_command(a);
-  } catch (const Error& e) {
+  const auto end = [&](const Error& e) {
+    end_watch();
     return refuse(e);
+  };
+  const ProcessLimits& limits = process_limits();
+  expect_shortages(model);
+  limit_memory(limits.memory ? static_cast<int64_t>(std::min<uint64_t>(*limits.memory, INT64_MAX)) : machine_memory());
+  try {
+    check_memory();  // constructors of libraries have taken some
+    start_warden(limits.seconds > 0 ? limits.seconds : HUGE_VAL, refuse);
+    const int status = command ? command() : compile_command(a);
+    errno = 0;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "standard output cannot be written");
+    end_watch();
+    return status;
+  } catch (const Error& e) {
+    return end(e);
+  } catch (const OutOfMemory& e) {
+    return end(memory_shortage(e.what()));
   } catch (const std::bad_alloc&) {
-    return refuse(Error(ErrorKind::Budget, "out of memory"));
+    return end(memory_shortage());
+  } catch (const std::system_error& e) {  // of a file, a thread, or standard output
+    if (e.code() == std::errc::broken_pipe) end_as_pipes_do();
+    return end(Error(ErrorKind::Io, e.what()));
   } catch (const std::exception& e) {
-    return refuse(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
+    return end(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
   }
 }
 
@@ -185,12 +254,18 @@ int run(int argc, char** argv) {
 }  // namespace onnxc
 
 int main(int argc, char** argv) {
+  // What exceeds the largest file that is allowed fails with an error, and so does a pipe that nobody reads: temporary files then go.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 #ifdef __GLIBC__
   // Weights that are no longer needed go back to the system. By default later ones would fill their holes, or not fit.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   try {
     return onnxc::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "onnxc: error: out of memory\n");
+    return 4;
   } catch (const std::exception& e) {
     fmt::print(stderr, "onnxc: internal error: {}\n", e.what());
     return 70;

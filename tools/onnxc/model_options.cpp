@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "tools/onnxc/process_limits.h"
 #include "tools/onnxc/region_option.h"
 #include "tools/onnxc/tuner.h"
 
@@ -141,6 +142,19 @@ void ModelOptions::add_to(CLI::App& app) {
   limit("--max-flash", max_flash_, "The same for code, weights and other constants");
   limit("--max-ram", max_ram_, "The same for arena, stack and variables; inputs and outputs are the caller's");
   limit("--max-stack", max_stack_, "The same for the stack: the frames of the deepest chain of calls, as g++ tells");
+  app.add_option(
+         "--max-nodes", max_nodes_,
+         "Refuse models of more nodes, counted after functions are inlined. By default 2,000,000, and for models with functions less: "
+         "100 times the nodes that are written, but at least 40,000")
+      ->check(CLI::PositiveNumber);
+  limit("--max-fold-bytes", max_fold_bytes_,
+        "Bytes of constants that the compiler may compute in all, each at most 512M; the run computes others. Sparse weights that become "
+        "dense are bound, too. By default 16 times what the model holds, at least 128M and at most 2G");
+  limit("--max-memory", process_limits().memory, "Bytes that onnxc itself may take until a unit runs; by default what the machine has");
+  app.add_option("--timeout", process_limits().seconds,
+                 "Seconds after which onnxc gives up, with the C++ compilers that it has started, unless a unit runs before; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--measure", measure_,
                "Say what the unit takes of its machine, as the target's compiler makes it, and state stack_bytes in the header");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
@@ -200,6 +214,8 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   if (max_flash_) rest.max_flash = limit(max_flash_, 0);
   if (max_ram_) rest.max_ram = limit(max_ram_, 0);
   if (max_stack_) rest.max_stack = limit(max_stack_, 0);
+  rest.max_nodes = max_nodes_;
+  if (max_fold_bytes_) rest.max_fold_bytes = limit(max_fold_bytes_, 0);
   rest.measure = measure_;
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;

@@ -29,7 +29,8 @@ class ModelOptions {
   std::string target_ = "native", weights_ = "auto", zipmap_ = "map", math_ = "default", devices_ = "auto", subnormals_ = "flush", on_,
               tune_, tune_cache_;
   int threads_ = 1;
-  std::optional<uint64_t> max_arena_, max_weights_, max_code_, max_flash_, max_ram_, max_stack_, gpu_memory_;
+  std::optional<uint64_t> max_arena_, max_weights_, max_code_, max_flash_, max_ram_, max_stack_, gpu_memory_, max_fold_bytes_;
+  std::optional<int64_t> max_nodes_;
   std::optional<double> weights_growth_;
   std::optional<std::string> memory_, narrow_weights_;  // by default what the level gives
   bool no_heap_ = false, huge_pages_ = false, measure_ = false;

@@ -203,11 +203,13 @@ int profile_command(const ProfileOptions& options) {
              profiled.times.runs, variants.empty() ? "" : program_text(is_variant ? &variants[ran] : nullptr, dimensions), compile.threads,
              compile.threads == 1 ? "" : "s", compiled.model->target, feed.source(), profiled.peak_gmacs);
   print_table(profiled, options.top, compile.threads > 1);
-  if (options.json) write_file(*options.json, json_text(figures(profiled, options, description, feed.source())));
-  if (options.csv) write_file(*options.csv, csv_text(profiled));
+  NewFiles files;
+  if (options.json) files.add(*options.json, json_text(figures(profiled, options, description, feed.source())));
+  if (options.csv) files.add(*options.csv, csv_text(profiled));
   if (options.trace)
-    write_file(*options.trace,
-               json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description, sizes_text(profiled.variant))));
+    files.add(*options.trace,
+              json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description, sizes_text(profiled.variant))));
+  files.commit();
   return 0;
 }
 

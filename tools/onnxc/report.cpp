@@ -32,8 +32,13 @@ ordered_json description_of_other(const std::filesystem::path& path, const Compi
   }
 }
 
-void write_json(const ReportOptions& options, const ordered_json& data) {
-  if (options.json) write_file(*options.json, json_text(data));
+/// The last that a command does.
+int write_all(const ReportOptions& options, const std::string& json, const std::string& page) {
+  NewFiles files;
+  if (options.json) files.add(*options.json, json);
+  if (options.output) files.add(*options.output, page);
+  files.commit();
+  return 0;
 }
 
 }  // namespace
@@ -44,11 +49,11 @@ int report_command(const ReportOptions& options) {
   if (options.other) {
     if (options.profile)
       throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
-    const ordered_json data =
+    ordered_json data =
         compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
-    write_json(options, data);
-    if (options.output) write_file(*options.output, difference_page(data));
-    return 0;
+    const std::string json = options.json ? json_text(data) : "", page = options.output ? difference_page(data) : "";
+    data = nullptr;  // which takes memory, and could fail
+    return write_all(options, json, page);
   }
   ordered_json data;
   if (options.profile) {
@@ -59,11 +64,14 @@ int report_command(const ReportOptions& options) {
   } else {
     data = report_data(options.model, options.compile);
   }
-  write_json(options, data);
-  if (!options.output) return 0;
-  if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);
-  write_file(*options.output, report_page(data));
-  return 0;
+  const std::string json = options.json ? json_text(data) : "";  // before the page's data is added
+  std::string page;
+  if (options.output) {
+    if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);
+    page = report_page(data);
+  }
+  data = nullptr;  // which takes memory, and could fail
+  return write_all(options, json, page);
 }
 
 }  // namespace onnxc

@@ -56,6 +56,7 @@ int run_and_judge(const RunOptions& options, const CompiledModel& compiled, int3
   if (const std::string stray = call.find_stray_write(); !stray.empty()) throw Error(ErrorKind::Internal, stray);
   if (output) make_folder(*output);
   std::set<std::string> files;
+  NewFiles results;
   int wrong = 0;
   for (int32_t k = 0; k < unit.output_count; ++k) {
     const HostValue actual = call.output(k);
@@ -63,7 +64,7 @@ int run_and_judge(const RunOptions& options, const CompiledModel& compiled, int3
     if (output) {
       const std::string own_file = fmt::format("output_{}.pb", k);
       if (k < own_outputs) files.insert(own_file);
-      write_file(*output / (k < own_outputs ? own_file : tap_file(name, files)), serialize_value(actual, name));
+      results.add(*output / (k < own_outputs ? own_file : tap_file(name, files)), serialize_value(actual, name));
     }
     const auto at = static_cast<std::size_t>(k);
     const HostValue* expected = data != nullptr && at < data->outputs.size() && data->outputs[at] ? &*data->outputs[at] : nullptr;
@@ -79,6 +80,7 @@ int run_and_judge(const RunOptions& options, const CompiledModel& compiled, int3
       ++wrong;
     }
   }
+  results.commit();
   return wrong;
 }
 

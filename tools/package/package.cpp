@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -15,7 +17,9 @@
 #include "tools/driver/build_library.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
+#include "tools/driver/leftovers.h"
 #include "tools/driver/process.h"
+#include "tools/driver/temporary_folder.h"
 #include "tools/driver/zip.h"
 #include "tools/package/c_header.h"
 #include "tools/package/forms.h"
@@ -81,19 +85,15 @@ std::string archive(const PackageOptions& options, CompileOptions compile, const
   compile.standalone = false;
   std::vector<std::string> flags{compile.small ? "-Os" : "-O3"};
   flags.insert(flags.end(), more.begin(), more.end());
-  const fs::path folder = cache_folder() / "units" / fmt::format("package.{}", runtime_fingerprint());
-  make_folder(folder);
-  const fs::path object = folder / (compile.name_space + ".o"), library = folder / ("lib" + compile.name_space + ".a");
-  build_binary(options.model, object, false, compile, flags);
+  const TemporaryFolder folder;
+  const fs::path object = folder.path() / (compile.name_space + ".o"), library = folder.path() / ("lib" + compile.name_space + ".a");
+  write_file(object, build_binary(options.model, false, compile, flags).bytes);
   std::vector<std::string> ask = compiler_words(target_compiler(compile.target));
   ask.emplace_back("-print-prog-name=ar");
   const std::string asked = run_process(ask).output;
-  fs::remove(library);
   const ProcessResult made = run_process({asked.substr(0, asked.find('\n')), "rcsD", library.string(), object.string()});
   if (!made.ok()) throw Error(ErrorKind::Io, "no static library can be made: " + one_line(made.output));
-  std::string bytes = read_file(library);
-  fs::remove_all(folder);
-  return bytes;
+  return read_file(library);
 }
 
 void add_archives(Values& values, const PackageOptions& options, const CompileOptions& compile) {
@@ -141,20 +141,14 @@ void write_package(const fs::path& output, const std::map<std::string, std::stri
   std::error_code error;
   if (fs::exists(output) && !(fs::is_directory(output) && fs::is_empty(output, error)))
     throw Error(ErrorKind::Io, fmt::format("{} is there already", output.string()), "-o names a new folder, or an empty one");
-  fs::path beside = output;
-  beside += ".making";
-  fs::remove_all(beside, error);
-  try {
-    for (const auto& [path, bytes] : files) {
-      make_folder((beside / path).parent_path());
-      write_file(beside / path, bytes);
-    }
-    if (fs::exists(output)) fs::remove(output);
-    fs::rename(beside, output);
-  } catch (...) {
-    fs::remove_all(beside, error);
-    throw;
+  Leftover beside(fs::path(output).concat(fmt::format(".making{}", getpid())));
+  for (const auto& [path, bytes] : files) {
+    make_folder((beside.path() / path).parent_path());
+    write_file(beside.path() / path, bytes);
   }
+  fs::rename(beside.path(), output, error);  // an empty folder is replaced
+  if (error) throw Error(ErrorKind::Io, fmt::format("{} cannot be made: {}", output.string(), error.message()));
+  beside.keep();
 }
 
 }  // namespace
@@ -207,8 +201,10 @@ int package_command(const PackageOptions& options) {
   std::erase_if(files,
                 [](const auto& file) { return file.second.empty() || file.second.starts_with("@ARCHIVE"); });  // of the other kind of core
   if (options.form == "cmsis-pack") files[fmt::format("onnxc.{}.{}.pack", name, options.version)] = zip(files);
+  std::string list;  // made before, so that nothing can fail once the package is there
+  for (const auto& [path, bytes] : files) list += fmt::format("{:>10}  {}\n", bytes.size(), (options.output / path).string());
   write_package(options.output, files);
-  for (const auto& [path, bytes] : files) fmt::print("{:>10}  {}\n", bytes.size(), (options.output / path).string());
+  std::fwrite(list.data(), 1, list.size(), stdout);
   return 0;
 }
 

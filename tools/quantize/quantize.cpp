@@ -189,7 +189,9 @@ class Quantizer {
 
   void report(const std::vector<LayerRow>& rows) {
     const auto before = fs::file_size(options_.model), after = fs::file_size(result_path_);
-    write_file(options_.output, read_file(result_path_));
+    NewFiles files;
+    files.add(options_.output, read_file(result_path_));
+    if (options_.report) files.add(*options_.report, json_text(report_json(rows, before, after)));
     print_layers(rows);
     const auto quantised = std::ranges::count_if(plan_.layers, &Layer::has_weights);
     std::string line =
@@ -198,13 +200,16 @@ class Quantizer {
     if (folded_ > 0) line += fmt::format(", {} BatchNormalization folded", folded_);
     if (equalised_ > 0) line += fmt::format(", {} pairs of layers equalised", equalised_);
     if (reached_) line += ", " + goal_->text(*reached_);
+    files.commit();
     fmt::print("{}\n", line);
-    if (!options_.report) return;
+  }
+
+  nlohmann::ordered_json report_json(const std::vector<LayerRow>& rows, uintmax_t before, uintmax_t after) const {
     nlohmann::ordered_json json{
         {"model", options_.model.string()}, {"output", options_.output.string()}, {"bytes_before", before}, {"bytes", after}};
     if (reached_) json[goal_->key()] = {{"float", goal_->before()}, {"quantised", *reached_}};
     json["layers"] = json_of(rows);
-    write_file(*options_.report, json_text(json));
+    return json;
   }
 
   const QuantizeOptions& options_;

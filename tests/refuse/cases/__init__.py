@@ -14,6 +14,7 @@ from . import external_data  # noqa: F401
 from . import attributes  # noqa: F401
 from . import schemas  # noqa: F401
 from . import bombs  # noqa: F401
+from . import budgets  # noqa: F401
 from . import inside  # noqa: F401
 from . import usage  # noqa: F401
 from . import trees_and_patterns  # noqa: F401

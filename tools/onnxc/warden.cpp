@@ -1,0 +1,106 @@
+#include "tools/onnxc/warden.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "compiler/support/stage.h"
+#include "tools/driver/leftovers.h"
+#include "tools/driver/limits.h"
+
+namespace onnxc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Warden {
+  sigset_t signals{};
+  double seconds = 0;
+  std::optional<Clock::time_point> deadline;
+  std::function<int(const Error&)> refuse;
+};
+
+std::atomic_flag ending = ATOMIC_FLAG_INIT;
+
+/// The signal that came, or 0 at the deadline.
+int wait(const Warden& warden) {
+  while (true) {
+    int signal = 0;
+    if (warden.deadline && limits_hold) {
+      const auto left = std::max(Clock::duration(0), *warden.deadline - Clock::now());
+      const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
+      const timespec time{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+      signal = sigtimedwait(&warden.signals, nullptr, &time);
+      if (signal < 0 && errno == EAGAIN && limits_hold) return 0;
+    } else {
+      signal = sigwaitinfo(&warden.signals, nullptr);
+    }
+    if (signal > 0) return signal;
+  }
+}
+
+void* watch(void* argument) {
+  const Warden& warden = *static_cast<Warden*>(argument);
+  const int signal = wait(warden);
+  if (ending.test_and_set()) return nullptr;
+  abandon();
+  if (signal != 0) {
+    std::signal(signal, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &warden.signals, nullptr);
+    raise(signal);
+  }
+  try {
+    _exit(warden.refuse(Error(ErrorKind::Budget,
+                              fmt::format("compiling takes more than {} s; it is stopped in {}", warden.seconds, Stage::current()),
+                              "--timeout allows more")));
+  } catch (const std::exception&) {  // no memory to tell
+    _exit(4);
+  }
+}
+
+}  // namespace
+
+void start_warden(double seconds, std::function<int(const Error&)> refuse) {
+  static Warden& warden = *new Warden;
+  warden.seconds = seconds;
+  warden.refuse = std::move(refuse);
+  constexpr double kForever = 1e9;  // s
+  if (seconds < kForever)
+    warden.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  sigemptyset(&warden.signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction action{};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&warden.signals, signal);  // as nohup has it
+  }
+  pthread_sigmask(SIG_BLOCK, &warden.signals, nullptr);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const int error = pthread_create(&thread, &attributes, watch, &warden);
+  pthread_attr_destroy(&attributes);
+  if (error == 0) return;
+  pthread_sigmask(SIG_UNBLOCK, &warden.signals, nullptr);
+  throw Error(ErrorKind::Budget,
+              fmt::format("no thread can be started that watches over the time: {}", std::generic_category().message(error)));
+}
+
+void end_watch() {
+  static bool has_ended = false;
+  if (std::exchange(has_ended, true)) return;
+  while (ending.test_and_set()) pause();
+}
+
+}  // namespace onnxc

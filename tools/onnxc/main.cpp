@@ -123,6 +123,7 @@ int run(int argc, char** argv) {
       "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
       "  onnxc explain model.onnx [NODE]      says what became of each node\n"
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
+      "  onnxc verify model.onnx --each-pass  says whether the unit is what the model says\n"
       "  onnxc info model.onnx                says what is inside\n"
       "  onnxc report model.onnx -o page.html shows what became of it\n"
       "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"

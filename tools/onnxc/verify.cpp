@@ -1,0 +1,225 @@
+#include "tools/onnxc/verify.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "tools/calibration/progress.h"
+#include "tools/driver/session.h"
+#include "tools/onnxc/terminal.h"
+#include "tools/verify/code_check.h"
+#include "tools/verify/pass_watch.h"
+#include "tools/verify/unit_run.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A trial with what it points to.
+struct OwnTrial {
+  std::vector<HostValue> made{};
+  std::optional<DataSet> data{};
+  std::vector<const HostValue*> of_unit{};  ///< in the order of the unit's inputs
+  Answer given{};                           ///< the data set's outputs
+};
+
+const char* verdict_word(Verdict::Kind kind) {
+  return kind == Verdict::Kind::Right ? "right" : kind == Verdict::Kind::Wrong ? "WRONG" : "not compared";
+}
+
+class Verification {
+ public:
+  explicit Verification(const VerifyOptions& options)
+      : options_(options),
+        tolerance_(tolerance_for(options.run)),
+        summary_(summarize_model(options.run.model)),
+        mode_(options.run.compile.subnormals == Subnormals::Flush && options.run.compile.math != Math::Reproducible ? SubnormalMode::Flush
+                                                                                                                  : SubnormalMode::Keep) {}
+
+  int run() {
+    CompileOptions compile = options_.run.compile;
+    compile.watch = [&](const std::string& pass, const Graph& graph) {
+      if (pass == "import") model_ = clone(graph);
+    };
+    const Compilation compilation = compile_model(options_.run.model, compile);
+    unit_ = build_and_load(compilation, options_.run.compile);
+    fmt::print("{}: built in {:.1f} s; {}\n", options_.run.model.string(), unit_.build_seconds,
+               tolerance_.rel_l2 ? fmt::format("within {}", limits(tolerance_))
+                                 : fmt::format("each element within {}, NaN and infinities where expected", limits(tolerance_)));
+    try_data_sets();
+    if (options_.made || trials_.empty()) try_made();
+    if (options_.each_pass) try_passes();
+    if (options_.code) try_code(compilation);
+    return conclude();
+  }
+
+ private:
+  void try_data_sets() {
+    for (const fs::path& set : data_sets_for(options_.run.model, options_.run.data)) {
+      OwnTrial& own = own_.emplace_back();
+      own.data = read_data_set(set, summary_);
+      own.of_unit = feeds(*unit_.model, summary_, *own.data);
+      if (const auto names = names_of_several_extents(*unit_.model, own.of_unit); !names.empty()) {
+        line(set.filename().string(), Verdict::Kind::Unjudged,
+             fmt::format("'{}' has several extents here, which ONNX does not allow: give --dim NAME=*", fmt::join(names, ", ")));
+        continue;
+      }
+      for (std::size_t k = 0; k < own.data->outputs.size(); ++k) {
+        const auto& value = own.data->outputs[k];
+        own.given.outputs.push_back({summary_.outputs[k].name, value ? *value : HostValue{}, value ? "" : "the data set has no value"});
+      }
+      add_trial(own, set.filename().string(), Content::Ordinary, true);
+    }
+  }
+
+  void try_made() {
+    const onnxc_model& unit = *unit_.model;
+    const SizesToTry sizes = sizes_to_try(unit);
+    if (unit.symbol_count > 0) try_made(sizes.least, Content::Ordinary, true);
+    // Those in the middle that the model takes: the first one that both do not refuse.
+    const MadeSizes* taken = &sizes.least;
+    for (const MadeSizes& middle : sizes.middle) {
+      if (!try_made(middle, Content::Ordinary, &middle == &sizes.middle.back())) continue;
+      taken = &middle;
+      break;
+    }
+    if (unit.symbol_count == 0) try_made(*taken, Content::Ordinary, true);
+    for (const Content content : {Content::NotNumbers, Content::Infinities, Content::Tiny, Content::Extremes}) try_made(*taken, content, true);
+    for (const MadeSizes& empty : sizes.empty) try_made(empty, Content::Ordinary, true);
+  }
+
+  /// Returns whether the model takes the inputs. Where both refuse them, that is told if `tell`.
+  bool try_made(const MadeSizes& sizes, Content content, bool tell) {
+    const std::string label = fmt::format("{}{}{}", onnxc::name(content), sizes.name.empty() ? "" : ", ", sizes.name);
+    OwnTrial& own = own_.emplace_back();
+    try {
+      own.made = made_inputs(*unit_.model, sizes, content);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::Unsupported) throw;
+      if (tell) line(label, Verdict::Kind::Unjudged, e.diagnostics()[0].text());
+      return true;
+    }
+    if (own.made.empty() && content != Content::Ordinary) return true;
+    for (const HostValue& value : own.made) own.of_unit.push_back(&value);
+    return add_trial(own, label, content, tell);
+  }
+
+  bool add_trial(OwnTrial& own, const std::string& label, Content content, bool tell) {
+    Trial trial{label, content, graph_order(own.of_unit)};
+    trial.expected = ask_evaluator(model_, trial.inputs, mode_);
+    const Answer actual = run_unit(*unit_.model, own.of_unit, {options_.run.compile.threads});
+    if (trial.expected.kind == Answer::Kind::Refused && actual.kind == Answer::Kind::Refused && !tell) return false;
+    const Verdict by_model = judge(actual, trial.expected, tolerance_, content);
+    Verdict::Kind kind = by_model.kind;
+    std::string text = told(by_model, "the evaluator", trial.expected.kind == Answer::Kind::Refused);
+    if (own.data) {
+      const Verdict by_data = judge(actual, own.given, tolerance_, content);
+      kind = std::max(kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : kind, by_data.kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : by_data.kind);
+      if (by_model.kind == Verdict::Kind::Unjudged && by_data.kind == Verdict::Kind::Unjudged) kind = Verdict::Kind::Unjudged;
+      text = told(by_data, "the data set", false) + "; " + text;
+    }
+    line(label, kind, text);
+    const bool takes = trial.expected.kind != Answer::Kind::Refused;
+    trials_.push_back(std::move(trial));
+    return takes;
+  }
+
+  /// `3 outputs of the data set, largest error 2e-06`
+  static std::string told(const Verdict& verdict, const char* oracle, bool refused) {
+    if (verdict.kind == Verdict::Kind::Wrong) return fmt::format("against {}: {}", oracle, verdict.text);
+    if (verdict.kind == Verdict::Kind::Unjudged) return fmt::format("{}: {}", oracle, one_line(verdict.text));
+    if (refused) return fmt::format("an error, as {} gives: {}", oracle, one_line(verdict.text));
+    std::string text = fmt::format("{} by {}, largest error {:.2g}", verdict.compared, oracle, verdict.largest_error);
+    if (verdict.overflowed > 0) text += fmt::format(", {} elements that overflow left out", verdict.overflowed);
+    if (!verdict.left_out.empty()) text += fmt::format(", left out: {}", fmt::join(verdict.left_out, ", "));
+    return text;
+  }
+
+  void line(const std::string& label, Verdict::Kind kind, const std::string& text) {
+    ++counts_[static_cast<std::size_t>(kind)];
+    fmt::print("  {:<32} {}  {}\n", label, styled(kind == Verdict::Kind::Wrong ? Style::Red : Style::Plain, fmt::format("{:<12}", verdict_word(kind))), text);
+    std::fflush(stdout);
+  }
+
+  std::vector<const HostValue*> graph_order(const std::vector<const HostValue*>& of_unit) const {
+    std::vector<const HostValue*> inputs;
+    for (const ValueId v : model_.inputs) {
+      const onnxc_tensor_info* const begin = unit_.model->inputs;
+      const auto* const found = std::find_if(begin, begin + unit_.model->input_count,
+                                             [&](const onnxc_tensor_info& input) { return model_[v].name == input.name; });
+      ONNXC_CHECK(found != begin + unit_.model->input_count, "a unit has the inputs of its graph");
+      inputs.push_back(of_unit[static_cast<std::size_t>(found - begin)]);
+    }
+    return inputs;
+  }
+
+  void try_passes() {
+    PassWatch watch(trials_, tolerance_, mode_);
+    Progress progress("passes", pass_names().size());
+    CompileOptions compile = options_.run.compile;
+    compile.watch = [&](const std::string& pass, const Graph& graph) {
+      const PassWatch::Finding& finding = watch.see(pass, graph);
+      if (pass != "import" && finding.kind != PassWatch::Finding::Kind::Unchanged) print(finding);
+      progress.step();
+    };
+    fmt::print("passes, those that change the graph:\n");
+    compile.specialize.clear();
+    compile_model(options_.run.model, compile);
+    if (watch.guilty() != nullptr) {
+      fmt::print("  the first pass whose graph departs is {}\n", watch.guilty()->pass);
+      is_wrong_ = true;
+    } else if (counts_[static_cast<std::size_t>(Verdict::Kind::Wrong)] > 0) {
+      fmt::print("  no pass departs: it is the lowering, or a kernel\n");
+    }
+  }
+
+  static void print(const PassWatch::Finding& finding) {
+    using Kind = PassWatch::Finding::Kind;
+    const bool wrong = finding.kind == Kind::Wrong;
+    std::string text = finding.text;
+    if (!wrong && finding.judged > 0)
+      text = fmt::format("{} sets, largest error {:.2g}{}{}", finding.judged, finding.largest_error, text.empty() ? "" : "; not compared: ", text);
+    fmt::print("  {:<32} {}  {}\n", finding.pass,
+               styled(wrong ? Style::Red : Style::Plain, fmt::format("{:<12}", wrong ? "WRONG" : finding.kind == Kind::Right ? "right" : "not compared")), text);
+    std::fflush(stdout);
+  }
+
+  void try_code(const Compilation& compilation) {
+    const CodeCheck check = check_code(compilation, options_.run.compile);
+    if (!check.why_not.empty()) return fmt::print("rules for emitted code: not checked, since {}\n", check.why_not);
+    fmt::print("rules for emitted code: {}\n", check.summary);
+    for (const std::string& found : check.found) fmt::print("  {}\n", found);
+    if (!check.found.empty()) is_wrong_ = true;
+  }
+
+  int conclude() const {
+    const auto [right, wrong, unjudged] = counts_;
+    fmt::print("{} sets of inputs: {} right, {} wrong, {} not compared\n", right + wrong + unjudged, right, wrong, unjudged);
+    if (wrong > 0 || is_wrong_) return 1;
+    if (right == 0)
+      throw Error(ErrorKind::Unsupported, "nothing could be compared: the evaluator has no answer for this model",
+                  "give data sets with expected outputs by --data");
+    return 0;
+  }
+
+  const VerifyOptions& options_;
+  Tolerance tolerance_;
+  ModelSummary summary_;
+  SubnormalMode mode_;
+  Graph model_;
+  CompiledModel unit_;
+  std::deque<OwnTrial> own_;  // trials point into these
+  std::vector<Trial> trials_;
+  std::array<int, 3> counts_{};  // by Verdict::Kind
+  bool is_wrong_ = false;
+};
+
+}  // namespace
+
+int verify_command(const VerifyOptions& options) { return Verification(options).run(); }
+
+}  // namespace onnxc

@@ -1,0 +1,82 @@
+#include "tools/verify/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace onnxc {
+namespace {
+
+/// Makes zeros of the elements that are finite on one side only, or of different kinds. Returns their number.
+int64_t remove_overflow(TensorData& actual, TensorData& expected) {
+  if (!is_float(expected.type) || actual.type != expected.type || actual.shape != expected.shape || info(expected.type).bits < 16) return 0;
+  const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
+  const auto width = static_cast<std::size_t>(info(expected.type).bits) / 8;
+  int64_t removed = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool both_finite = std::isfinite(a[i]) && std::isfinite(e[i]);
+    if (both_finite || a[i] == e[i] || (std::isnan(a[i]) && std::isnan(e[i]))) continue;
+    for (TensorData* tensor : {&actual, &expected}) std::memset(tensor->bytes.data() + i * width, 0, width);
+    ++removed;
+  }
+  return removed;
+}
+
+double largest_number(const TensorData& tensor) {
+  double largest = 0;
+  for (const double x : to_doubles(tensor)) {
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  }
+  return largest;
+}
+
+Comparison compare_output(const HostValue& actual, const HostValue& expected, Tolerance tolerance, Content content, int64_t& overflowed) {
+  const bool floats = actual.kind == ValueKind::Tensor && expected.kind == ValueKind::Tensor && is_float(expected.tensor.type);
+  if (content != Content::Extremes || !floats) return compare(actual, expected, tolerance);
+  HostValue a = actual, e = expected;
+  overflowed += remove_overflow(a.tensor, e.tensor);
+  tolerance.atol = std::max(tolerance.atol, tolerance.rtol * largest_number(e.tensor));
+  return compare(a, e, tolerance);
+}
+
+Verdict wrong(std::string text) { return {Verdict::Kind::Wrong, std::move(text), 0, {}, 0, INFINITY}; }
+
+}  // namespace
+
+Verdict judge(const Answer& actual, const Answer& expected, const Tolerance& tolerance, Content content) {
+  using Kind = Answer::Kind;
+  if (actual.kind == Kind::Fault) return wrong(actual.why);
+  if (expected.kind == Kind::Unknown || actual.kind == Kind::Unknown)
+    return {Verdict::Kind::Unjudged, expected.kind == Kind::Unknown ? expected.why : actual.why};
+  if (expected.kind == Kind::Refused) {
+    if (actual.kind == Kind::Refused) return {Verdict::Kind::Right, actual.why};
+    return wrong(fmt::format("values, where an error is expected: {}", expected.why));
+  }
+  const bool all_known = std::ranges::all_of(expected.outputs, [](const Answer::Output& output) { return output.unknown.empty(); });
+  if (actual.kind == Kind::Refused) {
+    if (all_known) return wrong(fmt::format("an error, where values are expected: {}", actual.why));
+    return {Verdict::Kind::Unjudged, actual.why};
+  }
+  Verdict verdict;
+  if (actual.outputs.size() != expected.outputs.size())
+    return wrong(fmt::format("{} outputs, expected {}", actual.outputs.size(), expected.outputs.size()));
+  for (std::size_t k = 0; k < expected.outputs.size(); ++k) {
+    const Answer::Output &a = actual.outputs[k], &e = expected.outputs[k];
+    if (!e.unknown.empty() || !a.unknown.empty()) {
+      verdict.left_out.push_back(fmt::format("'{}': {}", one_line(e.name), e.unknown.empty() ? a.unknown : e.unknown));
+      continue;
+    }
+    const Comparison comparison = compare_output(a.value, e.value, tolerance, content, verdict.overflowed);
+    ++verdict.compared;
+    verdict.largest_error = std::max(verdict.largest_error, comparison.largest_error);
+    if (comparison.within || verdict.kind == Verdict::Kind::Wrong) continue;
+    verdict.kind = Verdict::Kind::Wrong;
+    verdict.text = fmt::format("'{}': {}", one_line(e.name), comparison.reason);
+  }
+  if (verdict.compared == 0 && verdict.kind == Verdict::Kind::Right)
+    verdict = {Verdict::Kind::Unjudged, verdict.left_out.empty() ? "there are no outputs" : verdict.left_out[0]};
+  return verdict;
+}
+
+}  // namespace onnxc

@@ -310,9 +310,9 @@ std::vector<Evaluated> evaluate_outputs(const Graph& graph, const std::vector<Co
     }
   });
   copy.inputs.clear();
-  const FoldBudget all{.most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity()};
+  const FoldBudget all{.most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity(), .evaluates = true};
   propagate(copy, all);
-  if (!is_known(copy)) {  // operators without a reference value may have parts that have one
+  if (!is_known(copy)) {  // those that are computed in floats may have parts that have one
     copy = decompose(std::move(copy));
     propagate(copy, all);
   }

@@ -72,52 +72,65 @@ class Verification {
         const auto& value = own.data->outputs[k];
         own.given.outputs.push_back({summary_.outputs[k].name, value ? *value : HostValue{}, value ? "" : "the data set has no value"});
       }
-      add_trial(own, set.filename().string(), Content::Ordinary, true);
+      add_trial(own, set.filename().string(), Content::Given, true);
     }
   }
 
   void try_made() {
-    const onnxc_model& unit = *unit_.model;
-    const SizesToTry sizes = sizes_to_try(unit);
-    if (unit.symbol_count > 0) try_made(sizes.least, Content::Ordinary, true);
-    // Those in the middle that the model takes: the first one that both do not refuse.
-    const MadeSizes* taken = &sizes.least;
+    const SizesToTry sizes = sizes_to_try(*unit_.model);
+    const auto at = [&](const MadeSizes& made, Content content, bool tell) {
+      const std::string label = fmt::format("{}{}{}", onnxc::name(content), made.name.empty() ? "" : ", ", made.name);
+      try {
+        return add_made(label, made_inputs(*unit_.model, made), content, tell);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::Unsupported) throw;
+        if (tell) line(label, Verdict::Kind::Unjudged, e.diagnostics()[0].text());
+        return false;
+      }
+    };
+    if (at(sizes.least, Content::Ordinary, true)) basis_ = own_.back().made;
+    // Of the sizes in the middle the first that the model takes.
     for (const MadeSizes& middle : sizes.middle) {
-      if (!try_made(middle, Content::Ordinary, &middle == &sizes.middle.back())) continue;
-      taken = &middle;
+      if (!at(middle, Content::Ordinary, &middle == &sizes.middle.back())) continue;
+      basis_ = own_.back().made;
       break;
     }
-    if (unit.symbol_count == 0) try_made(*taken, Content::Ordinary, true);
-    for (const Content content : {Content::NotNumbers, Content::Infinities, Content::Tiny, Content::Extremes}) try_made(*taken, content, true);
-    for (const MadeSizes& empty : sizes.empty) try_made(empty, Content::Ordinary, true);
+    for (const MadeSizes& empty : sizes.empty) at(empty, Content::Empty, true);
+    try_contents();
   }
 
-  /// Returns whether the model takes the inputs. Where both refuse them, that is told if `tell`.
-  bool try_made(const MadeSizes& sizes, Content content, bool tell) {
-    const std::string label = fmt::format("{}{}{}", onnxc::name(content), sizes.name.empty() ? "" : ", ", sizes.name);
-    OwnTrial& own = own_.emplace_back();
-    try {
-      own.made = made_inputs(*unit_.model, sizes, content);
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::Unsupported) throw;
-      if (tell) line(label, Verdict::Kind::Unjudged, e.diagnostics()[0].text());
-      return true;
+  /// Special values among those of the first data set, which the model is meant for, or else among made-up ones.
+  void try_contents() {
+    std::string among = "made-up inputs";
+    if (const auto given = std::ranges::find_if(own_, [](const OwnTrial& own) { return own.data.has_value(); }); given != own_.end()) {
+      among = given->data->folder.filename().string();
+      basis_.clear();
+      for (const HostValue* input : given->of_unit) basis_.push_back(*input);
     }
-    if (own.made.empty() && content != Content::Ordinary) return true;
+    for (const Content content : {Content::NotNumbers, Content::Infinities, Content::Tiny, Content::Extremes}) {
+      std::vector<HostValue> values = with_content(basis_, content);
+      if (!values.empty()) add_made(fmt::format("{} in {}", onnxc::name(content), among), std::move(values), content, true);
+    }
+  }
+
+  bool add_made(const std::string& label, std::vector<HostValue> values, Content content, bool tell) {
+    OwnTrial& own = own_.emplace_back();
+    own.made = std::move(values);
     for (const HostValue& value : own.made) own.of_unit.push_back(&value);
     return add_trial(own, label, content, tell);
   }
 
+  /// Returns whether the model takes the inputs. Where both refuse them, that is told if `tell`.
   bool add_trial(OwnTrial& own, const std::string& label, Content content, bool tell) {
-    Trial trial{label, content, graph_order(own.of_unit)};
+    Trial trial{label, {tolerance_, content, what_is_open(model_, content)}, graph_order(own.of_unit)};
     trial.expected = ask_evaluator(model_, trial.inputs, mode_);
     const Answer actual = run_unit(*unit_.model, own.of_unit, {options_.run.compile.threads});
     if (trial.expected.kind == Answer::Kind::Refused && actual.kind == Answer::Kind::Refused && !tell) return false;
-    const Verdict by_model = judge(actual, trial.expected, tolerance_, content);
+    const Verdict by_model = judge(actual, trial.expected, trial.terms);
     Verdict::Kind kind = by_model.kind;
     std::string text = told(by_model, "the evaluator", trial.expected.kind == Answer::Kind::Refused);
     if (own.data) {
-      const Verdict by_data = judge(actual, own.given, tolerance_, content);
+      const Verdict by_data = judge(actual, own.given, trial.terms);
       kind = std::max(kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : kind, by_data.kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : by_data.kind);
       if (by_model.kind == Verdict::Kind::Unjudged && by_data.kind == Verdict::Kind::Unjudged) kind = Verdict::Kind::Unjudged;
       text = told(by_data, "the data set", false) + "; " + text;
@@ -158,7 +171,7 @@ class Verification {
   }
 
   void try_passes() {
-    PassWatch watch(trials_, tolerance_, mode_);
+    PassWatch watch(trials_, mode_);
     Progress progress("passes", pass_names().size());
     CompileOptions compile = options_.run.compile;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
@@ -212,7 +225,8 @@ class Verification {
   SubnormalMode mode_;
   Graph model_;
   CompiledModel unit_;
-  std::deque<OwnTrial> own_;  // trials point into these
+  std::deque<OwnTrial> own_;       // trials point into these
+  std::vector<HostValue> basis_;   // inputs that the model takes, to put special values into
   std::vector<Trial> trials_;
   std::array<int, 3> counts_{};  // by Verdict::Kind
   bool is_wrong_ = false;

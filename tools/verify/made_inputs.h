@@ -9,9 +9,12 @@
 
 namespace onnxc {
 
-/// What is put among ordinary values, as `onnxc run` makes them. Each input that has such values gets them at some places, at least at one.
+/// What an input holds: values as `onnxc run` makes them, and others among them. Each input that has such values gets them at some places, at
+/// least at one.
 enum class Content : uint8_t {
+  Given,       ///< by a data set: not made up
   Ordinary,
+  Empty,       ///< ordinary ones where some extent is 0
   NotNumbers,  ///< NaN
   Infinities,  ///< of both signs
   Tiny,        ///< zeros of both signs, subnormal numbers and the smallest normal ones
@@ -25,7 +28,8 @@ struct MadeSizes {
   std::vector<int64_t> symbols;
 };
 /// Every symbol at 1, or at the least that it may be; then each at another extent in the middle, in several ways from small to large, of which
-/// the first that the model takes is meant; then at 0, where that is allowed. One of them without a symbol if the unit has none.
+/// the first that the model takes is meant; then one after the other at 0, where that is allowed. The last two are empty if the unit has no
+/// symbol.
 struct SizesToTry {
   MadeSizes least;
   std::vector<MadeSizes> middle;
@@ -33,7 +37,9 @@ struct SizesToTry {
 };
 SizesToTry sizes_to_try(const onnxc_model& unit);
 
-/// Values for all inputs. Empty if no input has a type with such content. Throws Error{Unsupported} for inputs that cannot be made up.
-std::vector<HostValue> made_inputs(const onnxc_model& unit, const MadeSizes& sizes, Content content);
+/// Ordinary values for all inputs. Throws Error{Unsupported} for inputs that cannot be made up.
+std::vector<HostValue> made_inputs(const onnxc_model& unit, const MadeSizes& sizes);
+/// Other inputs with such content among their values. Empty if none has a type with such content.
+std::vector<HostValue> with_content(std::vector<HostValue> inputs, Content content);
 
 }  // namespace onnxc

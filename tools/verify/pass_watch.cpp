@@ -38,7 +38,7 @@ PassWatch::Finding PassWatch::judge_graph(const std::string& pass, const Graph& 
   Finding finding{pass, Finding::Kind::Right};
   for (const Trial& trial : trials_) {
     if (trial.expected.kind == Answer::Kind::Unknown) continue;
-    const Verdict verdict = judge(ask_evaluator(graph, trial.inputs, mode_), trial.expected, tolerance_, trial.content);
+    const Verdict verdict = judge(ask_evaluator(graph, trial.inputs, mode_), trial.expected, trial.terms);
     if (verdict.kind == Verdict::Kind::Wrong) return {pass, Finding::Kind::Wrong, fmt::format("{}: {}", trial.name, verdict.text)};
     if (verdict.kind == Verdict::Kind::Right) ++finding.judged;
     else if (finding.text.empty()) finding.text = fmt::format("{}: {}", trial.name, verdict.text);

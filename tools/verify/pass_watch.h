@@ -11,7 +11,7 @@ namespace onnxc {
 /// Inputs to verify with.
 struct Trial {
   std::string name;  ///< `test_data_set_0`, `NaN, batch=3`
-  Content content = Content::Ordinary;
+  Terms terms{};
   std::vector<const HostValue*> inputs{};  ///< in the order of the graph's
   Answer expected{};                       ///< the evaluator's, for the imported graph
 };
@@ -28,8 +28,7 @@ class PassWatch {
     double largest_error = 0;
   };
 
-  PassWatch(const std::vector<Trial>& trials, const Tolerance& tolerance, SubnormalMode mode)
-      : trials_(trials), tolerance_(tolerance), mode_(mode) {}
+  PassWatch(const std::vector<Trial>& trials, SubnormalMode mode) : trials_(trials), mode_(mode) {}
 
   /// The graph as the pass left it. The first one is what the model says: it is only kept. After a departure nothing is evaluated any more.
   /// Returns what was found, for progress.
@@ -43,7 +42,6 @@ class PassWatch {
   Finding judge_graph(const std::string& pass, const Graph& graph) const;
 
   const std::vector<Trial>& trials_;
-  Tolerance tolerance_;
   SubnormalMode mode_;
   Graph before_;
   std::vector<Finding> findings_;

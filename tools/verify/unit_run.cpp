@@ -49,7 +49,7 @@ std::string run_here(const onnxc_model& unit, const std::vector<const HostValue*
   try {
     const ThreadTeam team(threads);
     ModelCall call(unit, inputs, team.executor());
-    if (call.run() != 0) return written('r', call.message());
+    if (const int32_t status = call.run(); status != 0) return written(status == ONNXC_OUT_OF_MEMORY ? 'u' : 'r', call.message());
     if (const std::string stray = call.find_stray_write(); !stray.empty()) return written('f', stray);
     std::string out = written('v', "");
     for (int32_t k = 0; k < unit.output_count; ++k) put(out, serialize_value(call.output(k), unit.outputs[k].name));

@@ -14,6 +14,8 @@
 namespace onnxc {
 namespace {
 
+constexpr int64_t kMostEvaluated = int64_t{1} << 31;  // bytes of a value, so that inputs that say how large one is do no harm
+
 template <class T>
 T* elements(TensorData& t) {
   return reinterpret_cast<T*>(t.bytes.data());
@@ -195,6 +197,9 @@ void own_strings(TensorData& tensor) {
 }  // namespace
 
 TensorData evaluation_room(ElementType type, std::vector<int64_t> shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count = checked_mul(count, extent);
+  if (storage_bytes(type, count) > kMostEvaluated) throw Error(ErrorKind::Budget, "a value is too large to be evaluated");
   if (type != ElementType::String) return unpacked_zeros(type, std::move(shape));
   TensorData room{type, std::move(shape), {}, {}};
   room.bytes.resize(static_cast<std::size_t>(storage_bytes(type, room.count())));
@@ -271,6 +276,15 @@ bool is_known(const Graph& graph) {
   return std::ranges::all_of(graph.outputs, [&](ValueId v) { return graph[v].constant != nullptr; });
 }
 
+bool is_too_large(const Value& value) {
+  if (!value.type.is_static()) return false;
+  try {
+    return storage_bytes(value.type.element, element_count(value.type.extents).value()) > kMostEvaluated;
+  } catch (const SizeOverflow&) {
+    return true;
+  }
+}
+
 /// Why a graph whose inputs are constants has nodes left: the first of them that had all of its inputs.
 Evaluated reason_for_rest(const Graph& rest) {
   for (const Node& node : rest.nodes) {
@@ -278,6 +292,8 @@ Evaluated reason_for_rest(const Graph& rest) {
     for (ValueId v : node.inputs) inputs.push_back(v == kAbsent ? nullptr : rest[v].constant);
     const bool has_inputs = std::ranges::all_of(node.inputs, [&](ValueId v) { return v == kAbsent || rest[v].constant != nullptr; });
     if (!has_inputs || node.outputs.empty()) continue;
+    if (std::ranges::any_of(node.outputs, [&](ValueId v) { return v != kAbsent && is_too_large(rest[v]); }))
+      return {nullptr, false, fmt::format("the result of {} is too large to be evaluated", node.full_op())};
     try {
       if (!node.regions.empty() || !evaluate_node(rest, node, std::move(inputs)))
         return {nullptr, false, fmt::format("{} has no reference value", node.full_op())};
@@ -310,7 +326,8 @@ std::vector<Evaluated> evaluate_outputs(const Graph& graph, const std::vector<Co
     }
   });
   copy.inputs.clear();
-  const FoldBudget all{.most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity(), .evaluates = true};
+  const FoldBudget all{
+      .most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity(), .evaluates = true};
   propagate(copy, all);
   if (!is_known(copy)) {  // those that are computed in floats may have parts that have one
     copy = decompose(std::move(copy));

@@ -17,7 +17,8 @@ void fix(Graph& body, ValueId formal, const Constant& value, std::map<std::strin
   const auto note = [&](Dim symbol, int64_t is) {
     if (symbol.is_symbol()) symbols.emplace(symbol.name(), is);
   };
-  for (std::size_t axis = 0; axis < v.type.extents.size() && axis < value->shape.size(); ++axis) note(v.type.extents[axis], value->shape[axis]);
+  for (std::size_t axis = 0; axis < v.type.extents.size() && axis < value->shape.size(); ++axis)
+    note(v.type.extents[axis], value->shape[axis]);
   if (v.elements && is_integer(value->type)) {
     const std::vector<int64_t> integers = to_integers(*value);
     for (std::size_t i = 0; i < v.elements->size() && i < integers.size(); ++i) note((*v.elements)[i], integers[i]);
@@ -48,7 +49,8 @@ bool holds(const Constant& condition) { return condition->count() == 1 && to_int
 std::optional<std::vector<Constant>> run_loop(const Graph& graph, const Node& node, const std::function<void(Graph&)>& evaluate) {
   const auto is_unknown = [&](ValueId v) { return v != kAbsent && graph[v].constant == nullptr; };
   const Graph* const region = node.region("body");
-  if (region == nullptr || std::ranges::any_of(node.inputs, is_unknown) || std::ranges::any_of(node.captures, is_unknown)) return std::nullopt;
+  if (region == nullptr || std::ranges::any_of(node.inputs, is_unknown) || std::ranges::any_of(node.captures, is_unknown))
+    return std::nullopt;
   const std::size_t carried = loop_carried(node);
   if (node.inputs.size() < carried + 2 || region->outputs.size() < carried + 1 || region->outputs.size() - 1 != node.outputs.size())
     return std::nullopt;

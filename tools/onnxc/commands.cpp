@@ -180,13 +180,15 @@ void add_bisect(CLI::App& app, std::function<int()>& command) {
 void add_verify(CLI::App& app, std::function<int()>& command) {
   CLI::App& verify = *app.add_subcommand(
       "verify",
-      "Is this unit what the model says? Runs it on data sets and on made-up inputs, with NaN, infinities, subnormal numbers, extremes, sizes of 0 "
+      "Is this unit what the model says? Runs it on data sets and on made-up inputs, with NaN, infinities, subnormal numbers, extremes, "
+      "sizes of 0 "
       "and 1, and compares with an evaluation of the imported graph; exit status 0 when nothing departs; see docs/verifying.md");
   auto held = std::make_shared<Held<VerifyOptions>>();
   VerifyOptions& options = held->options;
   verify.add_option("model", options.run.model, "ONNX model")->required();
-  verify.add_option("--data", held->data,
-                    "Folder with test_data_set_*, or one data set; default: what lies beside the model. Expected outputs are compared, too");
+  verify.add_option(
+      "--data", held->data,
+      "Folder with test_data_set_*, or one data set; default: what lies beside the model. Expected outputs are compared, too");
   verify.add_flag("!--no-made", options.made, "Only data sets, where there are some: no made-up inputs");
   verify.add_flag("--each-pass", options.each_pass,
                   "Evaluate the graph after every pass on the same inputs, and name the first pass whose graph departs");

@@ -5,10 +5,10 @@
 namespace onnxc {
 
 struct VerifyOptions {
-  RunOptions run;  ///< `output` and `taps` are ignored
-  bool made = true;         ///< also made-up inputs; without data sets these are all there are
-  bool each_pass = false;   ///< evaluates the graph after every pass
-  bool code = true;         ///< checks the emitted code
+  RunOptions run;          ///< `output` and `taps` are ignored
+  bool made = true;        ///< also made-up inputs; without data sets these are all there are
+  bool each_pass = false;  ///< evaluates the graph after every pass
+  bool code = true;        ///< checks the emitted code
 };
 
 /// Compares the unit with the evaluator of the imported graph, and with the expected outputs of data sets, and prints what departs. Returns 0 if

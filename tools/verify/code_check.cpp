@@ -50,7 +50,8 @@ CodeCheck check_code(const Compilation& compilation, const CompileOptions& optio
   if (compilation.target.gpu != nullptr) return {"the unit is for a GPU", {}, {}};
   if (!is_of_this_machine(compilation.target)) return {"the unit is for another machine", {}, {}};
   const std::optional<fs::path> program = find_check_emitted();
-  if (!program) return {"there is no check_emitted beside onnxc or on PATH; `tools/setup.sh --check-deps` and `ninja check_emitted` make it", {}, {}};
+  if (!program)
+    return {"there is no check_emitted beside onnxc or on PATH; `tools/setup.sh --check-deps` and `ninja check_emitted` make it", {}, {}};
 
   CompileOptions plain = options;
   plain.weights = "incbin";  // clang need not read them
@@ -59,8 +60,13 @@ CodeCheck check_code(const Compilation& compilation, const CompileOptions& optio
   const BuildRequest request = build_request(emit_compilation(compilation, plain), plain.header_name);
   const TemporaryFolder folder;
   for (const SideFile& file : request.files) write_file(folder.path() / file.name, file.bytes);
-  std::vector<std::string> command{program->string(), (folder.path() / request.to_compile.at(0)).string(), "--", "-std=c++20", "-w",
-                                   "-I" + runtime_folder(), fmt::format("-DONNXC_WEIGHTS_DIR=\"{}/\"", folder.path().string())};
+  std::vector<std::string> command{program->string(),
+                                   (folder.path() / request.to_compile.at(0)).string(),
+                                   "--",
+                                   "-std=c++20",
+                                   "-w",
+                                   "-I" + runtime_folder(),
+                                   fmt::format("-DONNXC_WEIGHTS_DIR=\"{}/\"", folder.path().string())};
   for (const std::string& flag : target_flags(options.target)) command.push_back(flag);
   for (const fs::path& include : options.include_folders) command.push_back("-I" + fs::absolute(include).string());
   command.push_back("-I" + fs::current_path().string());

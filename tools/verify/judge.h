@@ -16,11 +16,11 @@ struct Verdict {
     Unjudged  ///< nothing was compared: there is no answer to compare with
   };
   Kind kind = Kind::Right;
-  std::string text{};                 ///< what departs, or why nothing was compared; for both that refuse, why
-  int compared = 0;                   ///< outputs
+  std::string text{};                   ///< what departs, or why nothing was compared; for both that refuse, why
+  int compared = 0;                     ///< outputs
   std::vector<std::string> left_out{};  ///< outputs without an expected value: `'y': Bernoulli has no reference value`
-  int64_t overflowed = 0;             ///< elements of extreme inputs that were not compared
-  double largest_error = 0;           ///< of all outputs
+  int64_t overflowed = 0;               ///< elements of extreme inputs that were not compared
+  double largest_error = 0;             ///< of all outputs
 };
 
 /// By what answers are judged.

@@ -12,7 +12,7 @@ namespace onnxc {
 /// What an input holds: values as `onnxc run` makes them, and others among them. Each input that has such values gets them at some places, at
 /// least at one.
 enum class Content : uint8_t {
-  Given,       ///< by a data set: not made up
+  Given,  ///< by a data set: not made up
   Ordinary,
   Empty,       ///< ordinary ones where some extent is 0
   NotNumbers,  ///< NaN

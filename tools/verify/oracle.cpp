@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <onnxc/subnormals.hpp>
 
+#include <algorithm>
 #include <new>
 
 namespace onnxc {
@@ -38,8 +39,11 @@ Answer ask_evaluator(const Graph& graph, const std::vector<const HostValue*>& in
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (values[k].refused) return {Answer::Kind::Refused, values[k].why, {}};
       const bool known = values[k].value != nullptr;
+      if (!known) answer.why = values[k].why;
       answer.outputs.push_back({graph[graph.outputs[k]].name, known ? HostValue::of(*values[k].value) : HostValue{}, values[k].why});
     }
+    const bool any = std::ranges::any_of(values, [](const Evaluated& value) { return value.value != nullptr; });
+    if (!any && !values.empty()) return {Answer::Kind::Unknown, answer.why, {}};
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::Internal) throw;
     return {e.kind() == ErrorKind::Invalid ? Answer::Kind::Refused : Answer::Kind::Unknown, e.diagnostics()[0].text(), {}};

@@ -24,8 +24,8 @@ std::vector<Constant> take_constants(Graph& graph) {
 bool same_graph(const Graph& a, const Graph& b) {
   Graph one = clone(a), other = clone(b);
   const std::vector<Constant> x = take_constants(one), y = take_constants(other);
-  const bool same_constants = std::ranges::equal(
-      x, y, [](const Constant& c, const Constant& d) { return c == d || (c != nullptr && d != nullptr && *c == *d); });
+  const bool same_constants =
+      std::ranges::equal(x, y, [](const Constant& c, const Constant& d) { return c == d || (c != nullptr && d != nullptr && *c == *d); });
   return same_constants && print_graph(one) == print_graph(other);
 }
 

@@ -110,7 +110,8 @@ Answer run_unit(const onnxc_model& unit, const std::vector<const HostValue*>& in
   const std::string bytes = read_all(file);
   if (!status) return {Answer::Kind::Fault, fmt::format("the run did not end within {:g} s", limits.seconds), {}};
   if (WIFSIGNALED(*status)) return {Answer::Kind::Fault, "the run crashed: " + signal_name(WTERMSIG(*status)), {}};
-  if (*status != 0 || bytes.empty()) return {Answer::Kind::Fault, fmt::format("the run ended the program with status {}", WEXITSTATUS(*status)), {}};
+  if (*status != 0 || bytes.empty())
+    return {Answer::Kind::Fault, fmt::format("the run ended the program with status {}", WEXITSTATUS(*status)), {}};
   std::string_view left = std::string_view(bytes).substr(1);
   const std::string why(take(left));
   switch (bytes[0]) {

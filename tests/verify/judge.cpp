@@ -60,7 +60,8 @@ TEST_CASE("made-up inputs have a tolerance of the size of their outputs, given o
 }
 
 TEST_CASE("an error is right where one is expected, and wrong where values are", "[verify]") {
-  const Answer fault{Answer::Kind::Fault, "the run crashed: SIGSEGV", {}}, unknown{Answer::Kind::Unknown, "Loop has no reference value", {}};
+  const Answer fault{Answer::Kind::Fault, "the run crashed: SIGSEGV", {}},
+      unknown{Answer::Kind::Unknown, "Loop has no reference value", {}};
   CHECK(judged(refused(), refused(), Content::Ordinary) == kRight);
   CHECK(judged(refused(), answer({1}), Content::Ordinary) == kWrong);
   CHECK(judged(answer({1}), refused(), Content::Ordinary) == kWrong);

@@ -192,6 +192,7 @@ void add_verify(CLI::App& app, std::function<int()>& command) {
   verify.add_flag("!--no-made", options.made, "Only data sets, where there are some: no made-up inputs");
   verify.add_flag("--each-pass", options.each_pass,
                   "Evaluate the graph after every pass on the same inputs, and name the first pass whose graph departs");
+  verify.add_flag("--quiet", options.quiet, "Leave out lines about what is right");
   verify.add_flag("!--no-code", options.code, "Leave out the rules for emitted code, which the program check_emitted checks");
   add_tolerance(verify, options.run);
   held->model.add_to(verify);

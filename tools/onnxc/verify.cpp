@@ -161,7 +161,8 @@ class Verification {
 
   void line(const std::string& label, Verdict::Kind kind, const std::string& text) {
     ++counts_[static_cast<std::size_t>(kind)];
-    fmt::print("  {:<32} {}  {}\n", label,
+    if (options_.quiet && kind == Verdict::Kind::Right) return;
+    fmt::print("  {:<34} {}  {}\n", label,
                styled(kind == Verdict::Kind::Wrong ? Style::Red : Style::Plain, fmt::format("{:<12}", verdict_word(kind))), text);
     std::fflush(stdout);
   }
@@ -184,10 +185,11 @@ class Verification {
     CompileOptions compile = options_.run.compile;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
       const PassWatch::Finding& finding = watch.see(pass, graph);
-      if (pass != "import" && finding.kind != PassWatch::Finding::Kind::Unchanged) print(finding);
+      const bool tells = pass != "import" && finding.kind != PassWatch::Finding::Kind::Unchanged;
+      if (tells && !(options_.quiet && finding.kind == PassWatch::Finding::Kind::Right)) print(finding);
       progress.step();
     };
-    fmt::print("passes, those that change the graph:\n");
+    if (!options_.quiet) fmt::print("passes, those that change the graph:\n");
     compile.specialize.clear();
     compile_model(options_.run.model, compile);
     if (watch.guilty() != nullptr) {
@@ -205,7 +207,7 @@ class Verification {
     if (!wrong && finding.judged > 0)
       text = fmt::format("{} sets, largest error {:.2g}{}{}", finding.judged, finding.largest_error,
                          text.empty() ? "" : "; not compared: ", text);
-    fmt::print("  {:<32} {}  {}\n", finding.pass,
+    fmt::print("  {:<34} {}  {}\n", finding.pass,
                styled(wrong ? Style::Red : Style::Plain, fmt::format("{:<12}", wrong                         ? "WRONG"
                                                                                : finding.kind == Kind::Right ? "right"
                                                                                                              : "not compared")),
@@ -216,7 +218,7 @@ class Verification {
   void try_code(const Compilation& compilation) {
     const CodeCheck check = check_code(compilation, options_.run.compile);
     if (!check.why_not.empty()) return fmt::print("rules for emitted code: not checked, since {}\n", check.why_not);
-    fmt::print("rules for emitted code: {}\n", check.summary);
+    if (!options_.quiet || !check.found.empty()) fmt::print("rules for emitted code: {}\n", check.summary);
     for (const std::string& found : check.found) fmt::print("  {}\n", found);
     if (!check.found.empty()) is_wrong_ = true;
   }

@@ -38,7 +38,7 @@ std::string what_is_open(const Graph& graph, Content content);
 /// all other numbers. What is made up is judged with more care not to blame where nobody can tell:
 ///
 ///   - Nobody has fitted the tolerance to these inputs, and sums that cancel are as wrong as their terms. So the absolute tolerance is at least
-///     the relative one of the root mean square of the output.
+///     the relative one of the root mean square of the output, and the relative one at least two units in the last place of f16 and bf16.
 ///   - Extremes: whether a sum of the largest numbers overflows depends on its order. An element that is no finite number on one side is not
 ///     compared, and the absolute tolerance is relative to the largest number of the output.
 ///   - Empty: where a shape has both a 0 and a -1, a unit knows more than the evaluator, and may give values where that refuses.

@@ -56,7 +56,7 @@ MadeSizes named(const onnxc_model& unit, std::vector<int64_t> symbols) {
 }  // namespace
 
 std::string_view name(Content content) {
-  constexpr std::string_view kNames[] = {"given", "ordinary", "empty", "NaN", "infinities", "subnormals and zeros", "extremes"};
+  constexpr std::string_view kNames[] = {"given", "ordinary", "empty", "NaN", "infinities", "subnormals", "extremes"};
   return kNames[static_cast<std::size_t>(content)];
 }
 

@@ -49,7 +49,10 @@ TEST_CASE("values that are no finite numbers stand where they are expected", "[v
     }
     CHECK(judged(answer(c.actual), answer(c.expected), Content::Extremes) == c.extreme);
   }
-  CHECK(judge(answer({kNan, 1}), answer({2, 1}), {{1e-3, 1e-5}, Content::Extremes, ""}).overflowed == 1);
+  CHECK(judged(answer({kNan, 1}), answer({kInfinity, 1}), Content::Infinities) == kRight);  // where it meets a zero
+  CHECK(judged(answer({kNan, 1}), answer({kInfinity, 1}), Content::NotNumbers) == kWrong);
+  CHECK(judged(answer({kNan, 1}), answer({1, 1}), Content::Infinities) == kWrong);
+  CHECK(judge(answer({kNan, 1}), answer({2, 1}), {{1e-3, 1e-5}, Content::Extremes, ""}).elements_left_out == 1);
 }
 
 TEST_CASE("made-up inputs have a tolerance of the size of their outputs, given ones that of the data", "[verify]") {

@@ -11,6 +11,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/names.h"
+#include "codegen/variants.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/driver/self_test.h"
@@ -76,7 +77,7 @@ int compile_command(Arguments& a) {
   if (a.emit == "graph" || !o.stop_after.empty()) {
     give(print_graph(c.graph));
   } else if (a.emit == "program") {
-    give(print_program(c.program));
+    give(print_programs(c));
   } else {
     c.graph = {};  // its weights are as large as the program's
     if (wants_footprint(o)) {

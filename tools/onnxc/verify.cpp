@@ -44,7 +44,7 @@ class Verification {
   int run() {
     CompileOptions compile = options_.run.compile;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
-      if (pass == "import") model_ = clone(graph);
+      if (pass == "import") model_ = run_pass("bind_gradients", clone(graph));  // what Gradient means is said by names
     };
     const Compilation compilation = compile_model(options_.run.model, compile);
     unit_ = build_and_load(compilation, options_.run.compile);
@@ -154,7 +154,7 @@ class Verification {
     if (verdict.kind == Verdict::Kind::Unjudged) return fmt::format("{}: {}", oracle, one_line(verdict.text));
     if (refused) return fmt::format("an error, as {} gives: {}", oracle, one_line(verdict.text));
     std::string text = fmt::format("{} by {}, largest error {:.2g}", verdict.compared, oracle, verdict.largest_error);
-    if (verdict.overflowed > 0) text += fmt::format(", {} elements that overflow left out", verdict.overflowed);
+    if (verdict.elements_left_out > 0) text += fmt::format(", {} elements left out", verdict.elements_left_out);
     if (!verdict.left_out.empty()) text += fmt::format(", left out: {}", fmt::join(verdict.left_out, ", "));
     return text;
   }

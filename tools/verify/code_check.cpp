@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "codegen/standalone.h"
+#include "codegen/variants.h"
 #include "targets/target.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"

@@ -39,8 +39,9 @@ std::string what_is_open(const Graph& graph, Content content);
 ///
 ///   - Nobody has fitted the tolerance to these inputs, and sums that cancel are as wrong as their terms. So the absolute tolerance is at least
 ///     the relative one of the root mean square of the output, and the relative one at least two units in the last place of f16 and bf16.
-///   - Extremes: whether a sum of the largest numbers overflows depends on its order. An element that is no finite number on one side is not
-///     compared, and the absolute tolerance is relative to the largest number of the output.
+///   - Infinities: one that meets a weight of 0 gives NaN, if the weight is multiplied by it. So an infinity is not compared with NaN.
+///   - Extremes: whether a sum of the largest numbers overflows depends on its order. An element that is not finite on one side, or so large that
+///     its square overflows, is not compared, and the absolute tolerance is relative to the largest number of the output.
 ///   - Empty: where a shape has both a 0 and a -1, a unit knows more than the evaluator, and may give values where that refuses.
 ///   - What ONNX leaves open is not compared where it departs.
 Verdict judge(const Answer& actual, const Answer& expected, const Terms& terms);

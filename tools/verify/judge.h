@@ -19,7 +19,7 @@ struct Verdict {
   std::string text{};                   ///< what departs, or why nothing was compared; for both that refuse, why
   int compared = 0;                     ///< outputs
   std::vector<std::string> left_out{};  ///< outputs without an expected value: `'y': Bernoulli has no reference value`
-  int64_t overflowed = 0;               ///< elements of extreme inputs that were not compared
+  int64_t elements_left_out = 0;        ///< elements that were not compared: see judge
   double largest_error = 0;             ///< of all outputs
 };
 

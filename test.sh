@@ -113,6 +113,7 @@ beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; -
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 beside "refusals" script tests/refuse/run.sh
+beside "units against their models" script tests/verify/run.sh
 beside "a model from inside" at_o1 script tests/sight/run.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3

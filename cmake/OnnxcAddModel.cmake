@@ -1,5 +1,5 @@
 # onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [CUSTOM_OP spec…] [COMPRESS samples [COMPRESS_OPTIONS option…]]
-#                 [QUANTIZE samples [QUANTIZE_OPTIONS option…]] [OPTIONS option…])
+#                 [QUANTIZE samples [QUANTIZE_OPTIONS option…]] [CHECK [CHECK_OPTIONS option…]] [OPTIONS option…])
 #
 # A static library from an ONNX model. `#include "name.h"` gives its interface, in namespace `name` (by default the model's file name).
 #
@@ -12,6 +12,8 @@
 #   COMPRESS   what `onnxc compress --calibration` takes: the model loses parameters before it is quantised or compiled, and again when the samples change. The machine
 #              that builds runs it for that, also when cross-compiling. COMPRESS_OPTIONS: --parameters=30 …
 #   QUANTIZE   the same with `onnxc quantize`. QUANTIZE_OPTIONS: --keep-cosine=0.99 …
+#   CHECK      the build runs `onnxc verify`: the unit must give what an evaluation of the model gives, and expected outputs that lie beside it, and keep the rules for
+#              emitted code where check_emitted is. For machines whose code the building one runs. CHECK_OPTIONS: --each-pass, --data DIR, --rel-l2 0.02 …
 #   OPTIONS    any others of onnxc's options: -O3 --weights=asm --region fast:64K … Models with more than 256 MiB of weights want --weights=object. --max-arena=64K,
 #              --max-weights=1M and --max-code=200K fail the build where the model needs more; code is counted as the project's compiler makes it
 #
@@ -20,9 +22,10 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(onnxc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET;COMPRESS;QUANTIZE" "DIM;CUSTOM_OP;COMPRESS_OPTIONS;QUANTIZE_OPTIONS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "CHECK" "MODEL;NAMESPACE;TARGET;COMPRESS;QUANTIZE"
+                        "DIM;CUSTOM_OP;COMPRESS_OPTIONS;QUANTIZE_OPTIONS;CHECK_OPTIONS;OPTIONS")
   if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [CUSTOM_OP spec…] [COMPRESS samples] [QUANTIZE samples] [OPTIONS …]): "
+    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [CUSTOM_OP spec…] [COMPRESS samples] [QUANTIZE samples] [CHECK] [OPTIONS …]): "
                         "MODEL is missing, or these are not understood: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(CMAKE_CROSSCOMPILING AND NOT ARG_TARGET)
@@ -109,6 +112,22 @@ function(onnxc_add_model target)
     DEPFILE ${folder}/${ARG_NAMESPACE}.d
     COMMENT "Compiling ${shown} with onnxc"
     VERBATIM)
+
+  if(ARG_CHECK)
+    set(checked ${folder}/${ARG_NAMESPACE}.checked)
+    set(check_options ${options} ${ARG_CHECK_OPTIONS})
+    list(FILTER check_options EXCLUDE REGEX "^--(standalone|profile|self-test|namespace)($|=)")  # of how the unit is written
+    list(REMOVE_ITEM check_options ${ARG_NAMESPACE})
+    add_custom_command(
+      OUTPUT ${checked}
+      COMMAND ${CMAKE_COMMAND} -E env ONNXC_CXX=${CMAKE_CXX_COMPILER} ${ONNXC_EXECUTABLE} verify ${model} --quiet ${check_options}
+      COMMAND ${CMAKE_COMMAND} -E touch ${checked}
+      DEPENDS ${source} ${ONNXC_EXECUTABLE}
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      COMMENT "Verifying what onnxc made of ${shown}"
+      VERBATIM)
+    list(APPEND beside ${checked})
+  endif()
 
   add_library(${target} STATIC ${source} ${folder}/${ARG_NAMESPACE}.h ${beside})
   target_include_directories(${target} PUBLIC ${folder})

@@ -46,4 +46,11 @@ std::string sizes_text(const Sizes& sizes) {
   return text;
 }
 
+std::string print_programs(const Compilation& compilation) {
+  std::string text = print_program(compilation.program);
+  const std::vector<std::string> names = variant_names(compilation.variants);
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("variant {}\n{}", names[i], print_program(compilation.variants[i].program));
+  return text;
+}
+
 }  // namespace onnxc

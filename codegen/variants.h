@@ -16,6 +16,9 @@ std::size_t variant_at(const std::vector<Variant>& variants, const Sizes& dimens
 /// The condition under which it runs: `batch=8, mask_batch=batch`
 std::string condition_text(const Variant& variant);
 
+/// Text for people: the general program, then each variant behind a line `variant NAME`.
+std::string print_programs(const Compilation& compilation);
+
 /// `batch=8, sequence=128`
 std::string sizes_text(const Sizes& sizes);
 

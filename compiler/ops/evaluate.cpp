@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/shape_arithmetic.h"
+#include "compiler/passes/passes.h"
 #include "compiler/passes/propagate.h"
 #include "runtime_stub/onnxc/fn.hpp"
 
 namespace onnxc {
 namespace {
+
+constexpr int64_t kMostEvaluated = int64_t{1} << 31;  // bytes of a value, so that inputs that say how large one is do no harm
 
 template <class T>
 T* elements(TensorData& t) {
@@ -193,6 +197,9 @@ void own_strings(TensorData& tensor) {
 }  // namespace
 
 TensorData evaluation_room(ElementType type, std::vector<int64_t> shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count = checked_mul(count, extent);
+  if (storage_bytes(type, count) > kMostEvaluated) throw Error(ErrorKind::Budget, "a value is too large to be evaluated");
   if (type != ElementType::String) return unpacked_zeros(type, std::move(shape));
   TensorData room{type, std::move(shape), {}, {}};
   room.bytes.resize(static_cast<std::size_t>(storage_bytes(type, room.count())));
@@ -263,7 +270,43 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
   return outputs;
 }
 
-std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Constant>& inputs) {
+namespace {
+
+bool is_known(const Graph& graph) {
+  return std::ranges::all_of(graph.outputs, [&](ValueId v) { return graph[v].constant != nullptr; });
+}
+
+bool is_too_large(const Value& value) {
+  if (!value.type.is_static()) return false;
+  try {
+    return storage_bytes(value.type.element, element_count(value.type.extents).value()) > kMostEvaluated;
+  } catch (const SizeOverflow&) {
+    return true;
+  }
+}
+
+/// Why a graph whose inputs are constants has nodes left: the first of them that had all of its inputs.
+Evaluated reason_for_rest(const Graph& rest) {
+  for (const Node& node : rest.nodes) {
+    std::vector<Constant> inputs;
+    for (ValueId v : node.inputs) inputs.push_back(v == kAbsent ? nullptr : rest[v].constant);
+    const bool has_inputs = std::ranges::all_of(node.inputs, [&](ValueId v) { return v == kAbsent || rest[v].constant != nullptr; });
+    if (!has_inputs || node.outputs.empty()) continue;
+    if (std::ranges::any_of(node.outputs, [&](ValueId v) { return v != kAbsent && is_too_large(rest[v]); }))
+      return {nullptr, false, fmt::format("the result of {} is too large to be evaluated", node.full_op())};
+    try {
+      if (!node.regions.empty() || !evaluate_node(rest, node, std::move(inputs)))
+        return {nullptr, false, fmt::format("{} has no reference value", node.full_op())};
+    } catch (const Error& e) {
+      return {nullptr, e.kind() == ErrorKind::Invalid, e.diagnostics()[0].found};
+    }
+  }
+  return {nullptr, false, "a value has no reference value"};
+}
+
+}  // namespace
+
+std::vector<Evaluated> evaluate_outputs(const Graph& graph, const std::vector<Constant>& inputs) {
   // With all inputs constant, propagation computes every value.
   Graph copy = clone(graph);
   ONNXC_CHECK(inputs.size() == copy.inputs.size(), "every input has a value");
@@ -283,13 +326,27 @@ std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Const
     }
   });
   copy.inputs.clear();
-  propagate(copy, {.most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity()});
-  std::vector<Constant> outputs;
-  for (ValueId v : copy.outputs) {
-    if (!copy[v].constant) throw Error(ErrorKind::Unsupported, fmt::format("'{}' has no reference value", copy[v].name));
-    outputs.push_back(copy[v].constant);
+  const FoldBudget all{
+      .most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity(), .evaluates = true};
+  propagate(copy, all);
+  if (!is_known(copy)) {  // those that are computed in floats may have parts that have one
+    copy = decompose(std::move(copy));
+    propagate(copy, all);
   }
+  std::vector<Evaluated> outputs;
+  for (ValueId v : copy.outputs) outputs.push_back(copy[v].constant ? Evaluated{copy[v].constant} : reason_for_rest(copy));
   return outputs;
+}
+
+std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Constant>& inputs) {
+  const std::vector<Evaluated> outputs = evaluate_outputs(graph, inputs);
+  std::vector<Constant> values;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (!outputs[k].value)
+      throw Error(ErrorKind::Unsupported, fmt::format("'{}' has no reference value: {}", graph[graph.outputs[k]].name, outputs[k].why));
+    values.push_back(outputs[k].value);
+  }
+  return values;
 }
 
 }  // namespace onnxc

@@ -14,6 +14,7 @@
 #include "compiler/passes/branch_ranks.h"
 #include "compiler/passes/fold_work.h"
 #include "compiler/passes/hand_over_name.h"
+#include "compiler/passes/run_loop.h"
 
 namespace onnxc {
 namespace {
@@ -171,6 +172,7 @@ class Propagation {
       while (node.epilogue_operands == 0 && !node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
     }
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
+    if (budget_.evaluates && node.is("Loop") && fold_loop(graph, node)) return;
     if (!node.regions.empty()) enter_regions(graph, node);
     if (node.is("If")) {
       if (const std::optional<bool> condition = branch_ranks_.enter(node, [&](Graph& branch) { attempt(branch); }))
@@ -185,7 +187,31 @@ class Propagation {
       if (v == kAbsent) continue;
       if (std::string error = stated_error(graph[v]); !error.empty()) node.fail(ErrorKind::Invalid, std::move(error));
     }
+    if (budget_.evaluates && has_only_parts(graph, node)) return take_apart(graph, *find_operator(node), node);
     settle(graph, std::move(node));
+  }
+
+  /// Whether a node whose inputs are constants has no reference value of its own, but is made of others.
+  static bool has_only_parts(const Graph& graph, const Node& node) {
+    const Operator* const op = node.is_map() || node.epilogue ? nullptr : find_operator(node);
+    return op != nullptr && op->decompose != nullptr && op->evaluate == nullptr && op->express == nullptr &&
+           std::ranges::all_of(node.inputs, [&](ValueId v) { return v == kAbsent || graph[v].constant != nullptr; });
+  }
+
+  /// Replaces a Loop by its values. Returns false if they cannot be known.
+  bool fold_loop(Graph& graph, const Node& node) {
+    const auto values = run_loop(graph, node, [this](Graph& body) { propagate(body, budget_); });
+    if (!values) return false;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kAbsent) make_constant_of(graph[node.outputs[i]], (*values)[i]);
+    }
+    return true;
+  }
+
+  static void make_constant_of(Value& value, Constant constant) {
+    value.type = Type::tensor(constant->type, to_extents(constant->shape));
+    value.constant = std::move(constant);
+    value.elements.reset();
   }
 
   /// Replaces a composite node by its parts, the last of which compute the node's outputs.
@@ -194,12 +220,18 @@ class Propagation {
     const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh_);
     const auto results = op.decompose(builder, node);
-    ONNXC_CHECK(results.has_value(), "a composition has parts");
+    if (!results) {
+      ONNXC_CHECK(!is_composition(op), "a composition has parts");
+      return settle(graph, node);
+    }
     for (std::size_t i = 0; i < results->size() && i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before))
         hand_over_name(graph, node.outputs[i], (*results)[i]);
     }
-    for (Node& part : builder.take()) settle(graph, std::move(part));
+    for (Node& part : builder.take()) {
+      if (budget_.evaluates) visit(graph, std::move(part));
+      else settle(graph, std::move(part));
+    }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kAbsent) continue;
       ONNXC_CHECK(i < results->size() && (*results)[i] != kAbsent, "a composition gives all of the node's outputs");
@@ -367,10 +399,8 @@ class Propagation {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kAbsent) continue;
       Value& value = graph[node.outputs[i]];
-      value.constant = std::make_shared<TensorData>(std::move((*outputs)[i]));
+      make_constant_of(value, std::make_shared<TensorData>(std::move((*outputs)[i])));
       spent_ += bytes_held(*value.constant);
-      value.type = Type::tensor(value.constant->type, to_extents(value.constant->shape));
-      value.elements.reset();
     }
     return true;
   }

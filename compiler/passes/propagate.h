@@ -12,6 +12,8 @@ struct FoldBudget {
   int64_t total_bytes = 0;
   int64_t growth_bytes = INT64_MAX;
   double work = 1e9;  ///< multiply-adds; nodes that cost more are left to the run
+  /// For evaluations: Loops run if their inputs are constants, and nodes whose operators have no reference value are taken apart.
+  bool evaluates = false;
 };
 
 /// Visits every node once, in order: updates its version, infers its types and elements, and replaces it by its value

@@ -48,6 +48,7 @@ void fast_inner_product_any(Share share, const float* a, const float* b, float* 
                             Epi epi = {}) {
   if (p.m > 4) return fast_inner_product<MR>(share, a, b, c, scratch, p, block, epi);
   if (p.m > 1) return fast_inner_product<8>(share, a, b, c, scratch, p, block, epi);
+  if (p.m == 0) return;
   constexpr int NP = 4;
   const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
   const float* const d = b + panels * floats;

@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
 FEW = ("churn_mlp", "lenet5_digits_qdq", "mlperf_tiny_kws_fp32", "mlperf_tiny_kws_int8", "lightgbm_clf", "loop_scan", "tfidf_text", "gpt2_mini_kv", "silero_vad", "ultraface_rfb_320")
-RULES = {"allocation", "recursion", "exception", "state", "leaf", "assembly", "loop", "const", "index"}
+RULES = {"allocation", "recursion", "exception", "state", "leaf", "assembly", "loop", "const", "index", "arena"}
 
 
 def check(tool, *words):
@@ -23,19 +23,51 @@ def check(tool, *words):
 
 def check_faulty(tool):
     lines = (HERE / "faulty.cpp").read_text().splitlines()
-    marked = {(number, rule) for number, line in enumerate(lines, 1) for rule in RULES if re.search(rf"// {rule}$", line)}
-    assert {rule for _, rule in marked} == RULES
+    own = RULES - {"arena"}  # which needs a plan
+    marked = {(number, rule) for number, line in enumerate(lines, 1) for rule in own if re.search(rf"// {rule}$", line)}
+    assert {rule for _, rule in marked} == own
     found = {(int(line), rule) for line, rule in re.findall(r"^  faulty\.cpp:(\d+): (\w+): ", check(tool, HERE / "faulty.cpp", "--", "-std=c++20", "-w"), re.MULTILINE)}
     assert found == marked, (sorted(found - marked), sorted(marked - found))
     with tempfile.TemporaryDirectory() as folder:
         allowed = Path(folder) / "allowed.txt"
         allowed.write_text("leaves getenv\nloop (anonymous namespace)::never_ends  # a test of exceptions\n")
         left = {rule for rule in re.findall(r"^  faulty\.cpp:\d+: (\w+): ", check(tool, HERE / "faulty.cpp", f"--allow={allowed}", "--", "-std=c++20", "-w"), re.MULTILINE)}
-        assert left == RULES - {"leaf", "loop"}, left
+        assert left == own - {"leaf", "loop"}, left
         for wrong in ("loop f\n", "loop\n", "noise f  # reason\n"):
             allowed.write_text(wrong)
             done = subprocess.run([str(tool), str(HERE / "faulty.cpp"), f"--allow={allowed}", "--", "-std=c++20"], capture_output=True, text=True)
             assert done.returncode == 2 and "line 1" in done.stderr, (wrong, done.stderr)
+
+
+# (file, what is replaced, by what): each must break the rule `arena`.
+ARENA_FAULTS = [
+    ("arena.cpp", "at<float>(arena, 64)", "at<float>(arena, 60)"), ("arena.cpp", "at<float>(arena, 72)", "at<float>(arena, 128 + 60)"),
+    ("arena.cpp", "a[0] = 1", "*reinterpret_cast<float*>(arena + 4096) = 1"), ("arena.cpp", "  if (const auto status = onnxc::check_arena(arena, arena_bytes, arena_alignment)) return status;\n", ""),
+    ("arena.plan", "b' at 64 live", "b' at 60 live"), ("arena.plan", "arena 192", "arena 184"), ("arena.plan", "at 0 live [2, 4)", "at 0 live [1, 4)"), ("arena.plan", "in %2 at 8", "in %2 at 120"),
+    ("symbolic.cpp", "p.b3 = p.b1 + onnxc::aligned(16", "p.b3 = p.b1 + onnxc::aligned(15"), ("symbolic.cpp", "p.b1 + 8 * dims", "p.b1 + 9 * dims"),
+    ("symbolic.cpp", "p.b3 + onnxc::aligned(8 * onnxc::ceil_div(dims.batch_size, 4))", "p.b3"), ("symbolic.cpp", "onnxc::ceil_div(dims.batch_size, 4)", "onnxc::floor_div(dims.batch_size, 64)"),
+    ("symbolic.cpp", "Plan p;\n  p.b1 = 0;", "Plan p;\n  if (dims.batch_size > 3) p.b1 = 0;"), ("symbolic.plan", "%1    arena    16*", "%1    arena    17*"),
+]
+
+
+def check_arena(tool):
+    with tempfile.TemporaryDirectory() as folder:
+        def found(name, file="", old="", new=""):
+            paths = []
+            for suffix in (".plan", ".cpp"):
+                text = (HERE / (name + suffix)).read_text()
+                if file == name + suffix:
+                    assert text.count(old) >= 1, (file, old)
+                    text = text.replace(old, new)
+                paths.append(Path(folder) / (name + suffix))
+                paths[-1].write_text(text)
+            said = check(tool, f"--plan={paths[0]}", paths[1], "--", "-std=c++20", "-w", f"-I{ROOT / 'runtime_stub'}")
+            return re.findall(r"^  \S+ arena: .*$", said, re.MULTILINE)
+
+        for name in ("arena", "symbolic"):
+            assert not found(name), found(name)
+        for file, old, new in ARENA_FAULTS:
+            assert found(file.split(".")[0], file, old, new), (file, old, new)
 
 
 def units(all_of_them):
@@ -51,13 +83,16 @@ def units(all_of_them):
 def main():
     tool, onnxc = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     check_faulty(tool)
+    check_arena(tool)
     print("each rule fires on its fault, and on nothing else")
     wrong = count = 0
     with tempfile.TemporaryDirectory() as scratch:
         for name, model, options in units("--all" in sys.argv[3:]):
             unit = Path(scratch) / "unit.cpp"
             subprocess.run([str(onnxc), str(model), *options, "--weights=incbin", "-o", str(unit)], check=True, capture_output=True)
-            said = check(tool, unit, "--", "-std=c++20", "-march=native", f"-I{ROOT / 'runtime_stub'}", f'-DONNXC_WEIGHTS_DIR="{scratch}"')
+            plan = Path(scratch) / "plan.txt"
+            subprocess.run([str(onnxc), str(model), *[o for o in options if o != "--self-test"], "--emit=program", "-o", str(plan)], check=True, capture_output=True)
+            said = check(tool, f"--plan={plan}", unit, "--", "-std=c++20", "-march=native", f"-I{ROOT / 'runtime_stub'}", f'-DONNXC_WEIGHTS_DIR="{scratch}"')
             found = re.findall(r"^  .*$", said, re.MULTILINE)
             count += 1
             wrong += len(found)

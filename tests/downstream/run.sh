@@ -31,6 +31,7 @@ check() {  # check GENERATOR
   images "$b/models/images.npy"
   quietly cmake -S tests/downstream -B "$b" -G "$1" -DCMAKE_PREFIX_PATH="$out/prefix" -DSAMPLES="$PWD/samples"
   quietly cmake --build "$b"
+  grep -q 'sets of inputs: [1-9][0-9]* right, 0 wrong' "$out/log" || fail "$1: the build verifies nothing"
   "$b/one"
   "$b/several"
 
@@ -64,6 +65,18 @@ for limit in "code --max-code=1K" "code --max-code;1K" "arena --max-arena=100" "
   [ ! -e "$out/limits/onnxc/digits_model/digits.cpp" ] || fail "${limit#* }: a source is left"
 done
 limits "--max-code=1M;--max-arena=1M;--max-weights=1M" || { cat "$out/log"; fail "limits that are not exceeded fail the build"; }
+
+# A unit that is not what its data says fails the build: expected outputs lie where --data says.
+wrong="$out/wrong"
+mkdir -p "$wrong/models" "$wrong/data"
+cp samples/dynamic_mlp/dynamic_mlp.onnx "$wrong/models/mlp.onnx"
+images "$wrong/models/images.npy"
+# A tensor of floats as ONNX writes it: 4 features of one flower, and probabilities that are none.
+printf '\x08\x01\x08\x04\x10\x01\x4a\x10%016d' 0 >"$wrong/data/input_0.pb"
+printf '\x08\x01\x08\x03\x10\x01\x4a\x0c%012d' 0 >"$wrong/data/output_0.pb"
+quietly cmake -S tests/downstream -B "$wrong" -G Ninja -DCMAKE_PREFIX_PATH="$out/prefix" -DSAMPLES="$PWD/samples" "-DCHECKS=--data;$wrong/data;--no-made"
+if cmake --build "$wrong" --target flowers_model >"$out/log" 2>&1; then fail "a wrong expected output does not fail the build"; fi
+grep -q 'WRONG *against the data set' "$out/log" || { cat "$out/log"; fail "no word about the wrong output"; }
 
 # The samples' own lists, against the build folder.
 for name in digits dynamic_mlp custom_operator; do

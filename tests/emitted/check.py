@@ -2,7 +2,8 @@
 
     check.py ONNXC RUNTIME_FOLDER SAMPLES_FOLDER [MODEL.onnx...]
 
-  - they compile without a warning, with every compiler, for every target, with the runtime beside or pasted in;
+  - they compile without a warning or a note about the ABI, with every compiler, for every target, with the runtime beside or pasted in;
+  - clang-tidy's bugprone checks find nothing in them, nor in the runtime's headers that they use;
   - they need nothing but libc's memory functions and libm: no heap, no exceptions, no I/O;
   - the same input gives the same bytes, from any folder;
   - every form of weights gives the same result;
@@ -24,7 +25,14 @@ import onnx
 sys.path.append(str(Path(__file__).parents[1]))
 from side_by_side import executor  # noqa: E402
 
-WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wno-sign-conversion", "-Wshadow", "-Werror"]
+NOT_BUGS = {
+    "easily-swappable-parameters": "kernels take pointers, sizes and strides of one type each",
+    "implicit-widening-of-multiplication-result": "products of a vector's length and a tile's sizes, which are constants below 100, become indices",
+    "infinite-loop": "it does not see that structured bindings change",
+    "macro-parentheses": "arguments that are names of types or of functions",
+    "branch-clone": "cases of one result stand in the order of the definition",
+}
 HERE = Path(__file__).resolve().parent
 FEATURES = set(re.search(r"^flags\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)[1].split())
 RUNS = {"native": True, "generic": True, "x86-64-v2": "sse4_2" in FEATURES, "x86-64-v3": {"avx2", "fma"} <= FEATURES, "x86-64-v4": {"avx512f", "avx512vl"} <= FEATURES}
@@ -96,8 +104,11 @@ class Checks:
                 fail(f"{path.name}: line {number} has {len(line)} columns", line)
 
     def compile(self, what, compiler, source, object_file, *flags):
-        if call(f"{what} with {compiler} {' '.join(flags)}", [compiler, *WARNINGS, "-c", source, "-o", object_file, *flags]) is None:
+        said = call(f"{what} with {compiler} {' '.join(flags)}", [compiler, *WARNINGS, "-c", source, "-o", object_file, *flags])
+        if said is None:
             return
+        if "note:" in said:
+            fail(f"{what} with {compiler} {' '.join(flags)}", said)
         if "-O0" in flags:
             return  # nothing is promised of the symbols of code that nobody optimised
         strange = undefined(object_file) - ALLOWED - self.libm - (OF_USERS if source.stem in SAMPLE_OPTIONS else set())
@@ -117,6 +128,20 @@ class Checks:
                     flags += ["-I", str(model.parent)]  # headers of custom operators
                 jobs.append((f"{name} for {target}, {form}", compiler, folder / f"{name}.cpp", folder / f"{compiler}.o", *flags))
         list(self.pool.map(lambda job: self.compile(*job), jobs))
+
+    def tidy(self, names):
+        """Units that `matrix` has emitted."""
+        tools = found("clang-tidy-14") or found("clang-tidy")
+        if not tools:
+            return print("(no clang-tidy)")
+        checks = ",".join(["-*", "bugprone-*", *(f"-bugprone-{name}" for name in NOT_BUGS)])
+
+        def one(name):
+            source = self.root / name / "native_beside" / f"{name}.cpp"
+            call(f"{name}: clang-tidy", [tools[0], "--quiet", f"--checks={checks}", "--warnings-as-errors=*", "--header-filter=onnxc/", source, "--", "-std=c++20", "-w", *march("native"),
+                                         "-I", self.runtime])
+
+        list(self.pool.map(one, names))
 
     def same_bytes(self, model, name):
         """Emitted again from another folder, to another folder, with the model at another path."""
@@ -237,6 +262,7 @@ def main():
             checks.matrix(sample, sample.stem, ["native", "generic"], ["beside"], options=SAMPLE_OPTIONS.get(sample.stem, ()))
         for path in more:
             checks.matrix(path, re.sub(r"\W", "_", path.parent.name), ["native"], ["beside"])
+        checks.tidy(["attention", "dynamic", "branch", "halves"])
         for name in ("image", "dynamic", "weights"):
             checks.same_bytes(paths[name], name)
         checks.weight_forms(by_name["weights"], paths["weights"])

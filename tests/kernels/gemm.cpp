@@ -252,6 +252,16 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   for (const int64_t i : {0, 16, 19, 31, 59}) CHECK(std::memcmp(&c[size_t(i * n)], &alone[size_t(i * n)], n * sizeof(float)) == 0);
 }
 
+TEST_CASE("inner products of no rows write nothing") {
+  constexpr int64_t n = 5 * Vec::width + 3, k = 20;
+  const auto b = numbers(k * n, 1);
+  const Aligned packed(pack::fast_inner_product(b, {.k = k, .n = n, .nr = Vec::width}));
+  const std::vector<float> a(k, 1.0f);
+  std::vector<float> c(n, 7.0f);
+  fast_inner_product_any<12>({}, a.data(), packed.p, c.data(), nullptr, {.m = 0, .n = n, .k = k, .lda = k, .ldc = n}, 1);
+  CHECK(std::ranges::count(c, 7.0f) == n);
+}
+
 TEST_CASE("products of a few columns") {
   check_few_columns<1>();
   check_few_columns<2>();

@@ -15,6 +15,7 @@ enum class Rule : uint8_t {
   Loop,        ///< a loop whose condition is always true
   Const,       ///< a cast drops const
   Index,       ///< a constant index beyond its array
+  Arena,       ///< a pointer into the arena that is not what the memory plan says
 };
 
 /// As it stands in reports and in allowed.txt: `allocation`.

@@ -31,7 +31,10 @@ Feed find_feed(const fs::path& model, const std::optional<fs::path>& data, const
   return feed;
 }
 
-std::vector<HostValue> random_inputs(const onnxc_model& unit) {
+std::vector<HostValue> random_inputs(const onnxc_model& unit, std::span<const int64_t> symbols) {
+  const auto extent_of = [&](std::size_t symbol) {
+    return symbols.empty() ? std::max<int64_t>(1, unit.symbols[symbol].min) : symbols[symbol];
+  };
   std::mt19937_64 random(1);
   std::vector<HostValue> values;
   for (int32_t k = 0; k < unit.input_count; ++k) {
@@ -43,7 +46,7 @@ std::vector<HostValue> random_inputs(const onnxc_model& unit) {
       const int64_t extent = input.shape[axis];
       if (extent == INT64_MIN)
         throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
-      shape.push_back(extent >= 0 ? extent : std::max<int64_t>(1, unit.symbols[-1 - extent].min));
+      shape.push_back(extent >= 0 ? extent : extent_of(static_cast<std::size_t>(-1 - extent)));
     }
     const auto type = element_type_numbered(input.elem_type).value_or(ElementType::Undefined);
     TensorData& tensor = values.emplace_back(HostValue::of(TensorData::zeros(type, shape))).tensor;

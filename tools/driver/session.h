@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tools/driver/compile_unit.h"
@@ -28,8 +29,9 @@ struct Feed {
 Feed find_feed(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const onnxc_model& unit);
 
 /// Made-up inputs for a unit, always the same: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings
-/// of one letter, dimensions at their lower bound but at least 1. Throws Error{Unsupported} if a dimension depends on
-/// others in an unknown way, and for values that are no tensors.
-std::vector<HostValue> random_inputs(const onnxc_model& unit);
+/// of one letter. `symbols`: the extents of the unit's dimensions; without them, these are at their lower bound but at
+/// least 1. Throws Error{Unsupported} if a dimension depends on others in an unknown way, and for values that are no
+/// tensors.
+std::vector<HostValue> random_inputs(const onnxc_model& unit, std::span<const int64_t> symbols = {});
 
 }  // namespace onnxc

@@ -14,6 +14,7 @@
 #include "tools/onnxc/rewriting_commands.h"
 #include "tools/onnxc/run.h"
 #include "tools/onnxc/tune.h"
+#include "tools/onnxc/verify.h"
 #include "tools/package/package.h"
 
 namespace onnxc {
@@ -176,6 +177,36 @@ void add_bisect(CLI::App& app, std::function<int()>& command) {
   });
 }
 
+void add_verify(CLI::App& app, std::function<int()>& command) {
+  CLI::App& verify = *app.add_subcommand(
+      "verify",
+      "Is this unit what the model says? Runs it on data sets and on made-up inputs, with NaN, infinities, subnormal numbers, extremes, "
+      "sizes of 0 "
+      "and 1, and compares with an evaluation of the imported graph; exit status 0 when nothing departs; see docs/verifying.md");
+  auto held = std::make_shared<Held<VerifyOptions>>();
+  VerifyOptions& options = held->options;
+  verify.add_option("model", options.run.model, "ONNX model")->required();
+  verify.add_option(
+      "--data", held->data,
+      "Folder with test_data_set_*, or one data set; default: what lies beside the model. Expected outputs are compared, too");
+  verify.add_flag("!--no-made", options.made, "Only data sets, where there are some: no made-up inputs");
+  verify.add_flag("--each-pass", options.each_pass,
+                  "Evaluate the graph after every pass on the same inputs, and name the first pass whose graph departs");
+  verify.add_flag("--quiet", options.quiet, "Leave out lines about what is right");
+  verify.add_flag("!--no-code", options.code, "Leave out the rules for emitted code, which the program check_emitted checks");
+  add_tolerance(verify, options.run);
+  held->model.add_to(verify);
+  held->model.add_tune_to(verify);
+  verify.callback([held, &command] {
+    command = [held] {
+      RunOptions& run = held->options.run;
+      run.compile = held->model.options_for(run.model, {}, held->data);
+      run.data = path_or_nothing(held->data);
+      return verify_command(held->options);
+    };
+  });
+}
+
 void add_tune(CLI::App& app, std::function<int()>& command) {
   CLI::App& tune = *app.add_subcommand(
       "tune", "Measure the candidates of each node in the model, keep their times for --tune, and say what changes; see docs/tuning.md");
@@ -266,6 +297,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_info(app, command);
   add_explain(app, command);
   add_bisect(app, command);
+  add_verify(app, command);
   add_report(app, command);
   add_package(app, command);
   add_quantize(app, command);

@@ -18,6 +18,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/names.h"
+#include "codegen/variants.h"
 #include "compiler/support/out_of_memory.h"
 #include "compiler/support/stage.h"
 #include "tools/driver/compile_unit.h"
@@ -99,7 +100,7 @@ int compile_command(Arguments& a) {
   if (!o.stop_after.empty()) {
     give(print_graph(c.graph));
   } else if (a.emit == "program") {
-    give(print_program(c.program));
+    give(print_programs(c));
   } else {
     c.graph = {};  // its weights are as large as the program's
     if (wants_footprint(o)) {
@@ -166,6 +167,7 @@ int run(int argc, char** argv) {
       "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
       "  onnxc explain model.onnx [NODE]      says what became of each node\n"
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
+      "  onnxc verify model.onnx --each-pass  says whether the unit is what the model says\n"
       "  onnxc info model.onnx                says what is inside\n"
       "  onnxc report model.onnx -o page.html shows what became of it\n"
       "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"

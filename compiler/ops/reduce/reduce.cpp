@@ -223,6 +223,7 @@ ReductionWalk reduction_walk(const Evaluation& e) {
   Graph inputs;  // for reduced_axes
   Node node = e.node();
   node.inputs.clear();
+  node.epilogue_operands = 0;  // they are not among the inputs of an evaluation
   for (int i = 0; i < 2 && e.has(i); ++i) {
     const ValueId v = inputs.add_value("x", Type::tensor(e.type(i), to_extents(e.input(i).shape)));
     if (i == 1) inputs[v].constant = std::make_shared<TensorData>(e.input(1));

@@ -15,4 +15,4 @@ build="${ONNXC_BUILD:-build}"
 export PYTHONDONTWRITEBYTECODE=1 ONNXC_EXECUTABLE="$PWD/$build/onnxc"
 count=30
 [ "${1:-}" != --all ] || { count=300; shift; }
-exec "$ONNXC_PYTHON" tests/hostile/random_graphs.py --count "$count" "$@"
+exec "$ONNXC_PYTHON" tests/hostile/graphs/campaign.py --count "$count" "$@"

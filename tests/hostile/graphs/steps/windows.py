@@ -1,0 +1,109 @@
+"""Convolutions, pools, resampling."""
+import math
+
+import numpy as np
+
+from grow import step
+from steps.common import moved
+from steps.products import of_products
+from values import Unfit
+
+
+def image(v, ranks=(3, 4, 5)):
+    return v.dtype == np.float32 and v.rank in ranks and v.has_elements and v.is_fixed(1) and v.shape[1] <= 24
+
+
+@step(6)
+def conv(g):
+    x = g.value(image)
+    rank, c = x.rank - 2, x.shape[1]
+    kernel = [g.among([k for k in (1, 2, 3, 3, 5) if k <= e + 2]) for e in x.shape[2:]]
+    if g.chance(0.25):
+        kernel = [1] * rank
+    group = g.among([d for d in (1, 1, 1, c, c, 2) if c % d == 0])
+    m = group * g.between(1, 12 if group == 1 else 2)
+    attributes = {"group": group, "strides": [g.among((1, 1, 2)) for _ in range(rank)], "dilations": [g.among((1, 1, 1, 2)) for _ in range(rank)]}
+    attributes.update({"auto_pad": g.among(("SAME_UPPER", "SAME_LOWER", "VALID"))} if g.chance(0.2) else {"pads": [g.between(0, min(2, k - 1)) for k in kernel * 2]})
+    inputs = [x, g.operand((m, c // group, *kernel), x.dtype)]
+    count = c // group * math.prod(kernel)
+    w = inputs[1]
+    if g.chance(0.6):
+        inputs.append(g.operand((m,), x.dtype))
+    y = g.add("Conv", inputs, attributes, lambda y: of_products(x, w, count))
+    if g.chance(0.3):
+        op = g.among(("Relu", "Clip", "HardSwish", "LeakyRelu", "Sigmoid"))
+        bounds = [g.constant(np.asarray(0, x.dtype)), g.constant(np.asarray(6, x.dtype))] if op == "Clip" else []
+        g.add(op, [y, *bounds], None, lambda z: 1.5 * y.error, rounds=op not in ("Relu", "Clip"))
+
+
+@step(1)
+def residual(g):
+    """A block that adds what it read."""
+    x = g.value(lambda v: image(v, (3, 4)) and all(v.shape[2:]))
+    c, rank = x.shape[1], x.rank - 2
+    w1, w2 = g.operand((c, c, *[3] * rank), x.dtype), g.operand((c, c, *[1] * rank), x.dtype)
+    a = g.add("Conv", [x, w1], {"pads": [1] * 2 * rank}, lambda y: of_products(x, w1, c * 3 ** rank))
+    b = g.add("Relu", [a], None, lambda y: a.error, rounds=False)
+    d = g.add("Conv", [b, w2], None, lambda y: of_products(b, w2, c))
+    g.add("Add", [d, x] if g.chance(0.5) else [x, d], None, lambda y: d.error + x.error)
+
+
+@step(1)
+def conv_transpose(g):
+    x = g.value(lambda v: v.dtype == np.float32 and image(v) and v.array.size < 600 and v.shape[1] <= 8)
+    rank = x.rank - 2
+    group = g.among([1, x.shape[1]])
+    w = g.operand((x.shape[1], g.between(1, 4) if group == 1 else 1, *[g.between(1, 3) for _ in range(rank)]), np.float32)
+    attributes = {"strides": [g.between(1, 2) for _ in range(rank)], "group": group}
+    if g.chance(0.4):
+        attributes["dilations"] = [g.between(1, 2) for _ in range(rank)]
+    b = [g.operand((w.shape[1] * group,), np.float32)] if g.chance(0.4) else []
+    g.add("ConvTranspose", [x, w, *b], attributes, lambda y: of_products(x, w, x.shape[1] // group * 3 ** rank))
+
+
+@step(4)
+def pool(g):
+    x = g.value(lambda v: image(v) and min(v.shape[2:]))
+    kernel = [g.between(1, min(3, e)) for e in x.shape[2:]]
+    op = g.among(("MaxPool", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"))
+    attributes = {"kernel_shape": kernel, "strides": [g.between(1, 2) for _ in kernel], "pads": [g.between(0, min(1, k - 1)) for k in kernel * 2], "ceil_mode": 0}
+    if op in ("MaxPool", "AveragePool") and g.chance(0.3):
+        attributes["ceil_mode"] = 1
+    if op in ("MaxPool", "AveragePool") and g.chance(0.3):
+        attributes["dilations"] = [g.between(1, 2) for _ in kernel]
+    if op == "AveragePool":
+        attributes["count_include_pad"] = g.between(0, 1)
+        if attributes["ceil_mode"] and attributes["count_include_pad"]:  # ONNX Runtime counts what lies beyond the pads
+            raise Unfit
+    count = math.prod(x.shape[2:]) if op == "GlobalAveragePool" else 9
+    g.add(op, [x], None if op.startswith("Global") else attributes, lambda y: (9 if op == "LpPool" else 1) * x.error + (2e-5 * x.size if count > 1 else 0), rounds="Max" not in op)
+
+
+@step(2)
+def resize(g):
+    x = g.value(lambda v: v.dtype == np.float32 and v.rank in (3, 4) and v.array.size < 800 and v.has_elements)
+    if g.chance(0.5):
+        factor = [1, 1] + [float(g.among((1, 2, 3))) for _ in range(x.rank - 2)]
+        mode = g.among((("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("asymmetric", "ceil"))) if 2.0 not in factor else ("asymmetric", "floor")
+        return moved(g, "Resize", x, [None, g.constant(np.asarray(factor, np.float32))], {"mode": "nearest", "coordinate_transformation_mode": mode[0], "nearest_mode": mode[1]})
+    how = g.among(("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"))
+    mode = g.among(("linear", "linear", "cubic")) if x.rank == 4 else "linear"
+    grows = lambda y: 3 * x.error + 1e-5 * x.size  # noqa: E731  weights of a cubic sum up to less than 2 in magnitude, in two dimensions
+    attributes = {"mode": mode, "coordinate_transformation_mode": how}
+    if all(x.is_fixed(a) for a in (0, 1)) and g.chance(0.5):
+        sizes = [*x.shape[:2], *[g.between(1, 9) for _ in range(x.rank - 2)]]
+        return g.add("Resize", [x, None, None, g.ints(sizes)], attributes, grows)
+    scales = [1, 1] + [g.among((1, 2, 0.5)) for _ in range(x.rank - 2)]
+    if how != "half_pixel" and how != "asymmetric":
+        g.everywhere(lambda: all(float(e * s).is_integer() for e, s in zip(x.shape, scales)))
+    g.add("Resize", [x, None, g.constant(np.asarray(scales, np.float32))], attributes, grows)
+
+
+@step(1)
+def conv_integer(g):
+    x = g.value(lambda v: v.dtype in (np.uint8, np.int8) and v.rank == 4 and v.has_elements and v.is_fixed(1))
+    if x.dtype == np.int8:
+        raise Unfit  # no kernel in ONNX Runtime
+    w = g.operand((g.between(1, 6), x.shape[1], 3, 3), g.among((np.uint8, np.int8)))
+    zeros = [g.constant(np.asarray(g.between(0, 20), x.dtype))] if g.chance(0.5) else []
+    g.add("ConvInteger", [x, w, *zeros], {"pads": [1, 1, 1, 1]})

@@ -188,7 +188,7 @@ def trips(d):
     if found is None:
         return False
     first, end, _, given = found
-    if not all(d.values[name].rank < 6 for name in given):
+    if not all(d.values[name].rank < 6 and d.values[name].dtype != STRING for name in given):
         return False
     mine = renamed(d.graph.node[first:end], d.fresh("_trip"))
     outputs = dict(zip([n for node in d.graph.node[first:end] for n in node.output], [n for node in mine for n in node.output]))

@@ -8,7 +8,7 @@ from values import FLOATS, Unfit
 
 @step(3)
 def gather(g):
-    x = g.value(lambda v: v.rank and v.has_elements, wild=True)
+    x = g.value(lambda v: v.rank and v.has_elements and v.dtype != object, wild=True)  # ONNX Runtime leaves some strings empty
     axis = axis_of(g, x)
     least = min(a.shape[axis] for a in x.arrays)
     shape = g.among(([], [2], [3], [2, 2], [1]))
@@ -19,7 +19,7 @@ def gather(g):
 @step(1)
 def gather_by_value(g):
     """Indices that are computed."""
-    x = g.value(lambda v: v.rank and v.has_elements)
+    x = g.value(lambda v: v.rank and v.has_elements and v.dtype != object)
     i = g.value(lambda v: v.dtype in (np.int64, np.int32) and v.array.size < 60)
     axis = axis_of(g, x)
     least = min(a.shape[axis] for a in x.arrays)

@@ -72,7 +72,8 @@ def squeeze(g):
     x = g.value(wild=True)
     ones = [i for i, e in enumerate(x.shape) if e == 1 and x.is_fixed(i)]
     if ones and g.chance(0.5):
-        return moved(g, "Squeeze", x, [g.ints([signed(g, g.among(ones), x.rank)])] if g.chance(0.8) else [])
+        bare = x in g.inputs and g.chance(0.5)  # else extents may be what only a run tells, and so would the rank be
+        return moved(g, "Squeeze", x, [] if bare else [g.ints([signed(g, g.among(ones), x.rank)])])
     moved(g, "Unsqueeze", x, [g.ints([g.between(-x.rank - 1, x.rank)])])
 
 

@@ -15,7 +15,7 @@ from draw import Draw, schema  # noqa: E402
 from oracles import tolerance  # noqa: E402
 from spec import GENERATORS  # noqa: E402
 
-NAMES = sorted(name for name in GENERATORS if name not in ("Chain", "Shuffle", "If", "Loop", "Scan"))
+NAMES = sorted(name for name in GENERATORS if name not in ("Chain", "Shuffle", "If", "Loop", "Scan", "Gather"))
 
 
 class DrawOfGraph(Draw):

@@ -80,10 +80,9 @@ def optional(g):
 @step(1)
 def moved_words(g):
     x = g.value(lambda v: strings(v) and v.rank and v.has_elements)
-    kind = g.among(("gather", "tile", "concat", "unsqueeze"))
-    if kind == "gather":
-        axis = axis_of(g, x)
-        return moved(g, "Gather", x, [g.ints([0, -1])], {"axis": axis})
+    kind = g.among(("pick", "tile", "concat", "unsqueeze"))
+    if kind == "pick":
+        return moved(g, "Slice", x, [g.ints([-1]), g.ints([-(2 ** 31)]), g.ints([axis_of(g, x)]), g.ints([-1])])
     if kind == "tile":
         return moved(g, "Tile", x, [g.ints([2] * x.rank)])
     if kind == "concat":

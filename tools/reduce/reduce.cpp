@@ -1,0 +1,150 @@
+// The search is that of C-Reduce: kinds of changes, the most drastic first, are each tried until none of a kind is of interest any more, and all kinds again until a round
+// finds nothing. Changes that cannot succeed, since ONNX's checker refuses what they give, cost no run of the check.
+//
+//   Regehr, Chen, Cuoq, Eide, Ellison, Yang: Test-Case Reduction for C Compiler Bugs. PLDI 2012
+#include "tools/reduce/reduce.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <map>
+
+#include "compiler/frontend/model_file.h"
+#include "compiler/support/error.h"
+#include "onnx/checker.h"
+#include "tools/driver/files.h"
+#include "tools/model/editable_model.h"
+#include "tools/reduce/changes.h"
+#include "tools/reduce/check.h"
+
+namespace onnxc {
+namespace {
+
+constexpr ChangeKind kKinds[] = {
+    {"outputs", drop_outputs},      {"nodes", cut_nodes},           {"functions", inline_functions}, {"branches", choose_branches}, {"detours", bypass_nodes},
+    {"operands", drop_operands},    {"words", drop_words},          {"attributes", drop_attributes}, {"extents", shrink_extents},   {"elements", plain_constants},
+};
+
+std::atomic<bool> stop = false;
+void on_signal(int) { stop = true; }
+
+/// While it lives, SIGINT and SIGTERM set `stop`.
+class Signals {
+ public:
+  Signals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigaction(SIGINT, &action, &before_[0]);
+    sigaction(SIGTERM, &action, &before_[1]);
+  }
+  ~Signals() {
+    sigaction(SIGINT, &before_[0], nullptr);
+    sigaction(SIGTERM, &before_[1], nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  struct sigaction before_[2];
+};
+
+bool is_valid(const onnx::ModelProto& model) {
+  try {
+    onnx::checker::check_model(model);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string size_of(const onnx::ModelProto& model) { return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong()); }
+
+class Search {
+ public:
+  explicit Search(const ReduceOptions& options)
+      : options_(options), model_(parse_model(read_model_file(options.model))), check_(options.check, options.check_seconds, stop), valid_(is_valid(model_)) {}
+
+  int run() {
+    check_folder_of(options_.output);
+    const ProcessResult first = check_.run(model_);
+    if (!first.ok() && !stop) refuse(first);
+    const std::string before = size_of(model_);
+    write_model(model_, options_.output);
+    for (bool found = true; found && !is_over();) {
+      found = false;
+      for (const ChangeKind& kind : kKinds) found |= exhaust(kind);
+    }
+    fmt::print("{}: {}; {}: {}; {} checks in {:.0f} s{}\n", options_.model.string(), before, options_.output.string(), size_of(model_), check_.count(), seconds(),
+               stop ? ", stopped" : is_over() ? ", out of time" : "");
+    for (const auto& [name, count] : counts_) fmt::print("  {} x {}\n", count, name);
+    return 0;
+  }
+
+ private:
+  [[noreturn]] void refuse(const ProcessResult& result) const {
+    std::string said = result.output;
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    const std::size_t line = said.rfind('\n');
+    const std::string how = result.timed_out  ? fmt::format("it does not end within {:g} s", options_.check_seconds)
+                            : result.signal != 0 ? fmt::format("{} ends it", signal_name(result.signal))
+                                                 : fmt::format("exit status {}", result.exit_code);
+    throw Error(ErrorKind::Usage, one_line(fmt::format("--check does not hold of the model itself: {}{}{}", how, said.empty() ? "" : "; it says: ",
+                                                       line == std::string::npos ? said : said.substr(line + 1))),
+                "exit status 0 shall say that a model is still of interest");
+  }
+
+  /// Tries all changes of a kind, until none of them is of interest. Returns whether one was.
+  bool exhaust(const ChangeKind& kind) {
+    bool found = false;
+    ValueTypes types = value_types(model_);
+    std::vector<Change> changes = kind.list(model_, types);
+    for (std::size_t at = 0, failed = 0; failed < changes.size() && !is_over();) {
+      // The next few that give a valid model.
+      std::vector<onnx::ModelProto> candidates;
+      std::vector<std::size_t> places;
+      while (static_cast<int>(candidates.size()) < options_.jobs && failed < changes.size()) {
+        if (at >= changes.size()) at = 0;
+        onnx::ModelProto candidate = model_;
+        if (changes[at](candidate) && (!valid_ || is_valid(candidate))) {
+          candidates.push_back(std::move(candidate));
+          places.push_back(at);
+        }
+        ++at, ++failed;
+      }
+      const auto first = check_.first_of(candidates);
+      if (!first || stop) continue;
+      model_ = std::move(candidates[*first]);
+      write_model(model_, options_.output);
+      found = true;
+      ++counts_[kind.name];
+      if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\ronnxc: {}, {} checks, {:.0f} s   ", size_of(model_), check_.count(), seconds());
+      types = value_types(model_);
+      changes = kind.list(model_, types);
+      at = places[*first];
+      failed = 0;
+    }
+    if (found && isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
+    return found;
+  }
+
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  bool is_over() const { return stop || (options_.seconds > 0 && seconds() >= options_.seconds); }
+
+  const ReduceOptions& options_;
+  onnx::ModelProto model_;
+  Check check_;
+  const bool valid_;  // where the model is not, its parts need not be
+  std::map<std::string, int> counts_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+int reduce_command(const ReduceOptions& options) {
+  const Signals signals;
+  return Search(options).run();
+}
+
+}  // namespace onnxc

@@ -14,6 +14,9 @@ using ValueTypes = std::map<std::string, onnx::TypeProto>;
 /// Of what ONNX cannot infer there is no type, and of a model that it refuses there are those that the model states.
 ValueTypes value_types(const onnx::ModelProto& model);
 
+/// States shapes of outputs, and of values inside where they are stated, anew, as they are inferred.
+void restate(onnx::ModelProto& model);
+
 /// Returns false where there is nothing to change.
 using Change = std::function<bool(onnx::ModelProto&)>;
 
@@ -21,6 +24,7 @@ struct ChangeKind {
   const char* name;  ///< for the report: "nodes"
   /// The changes to try, the most promising first.
   std::vector<Change> (*list)(const onnx::ModelProto&, const ValueTypes&);
+  bool bends = false;  ///< shapes of values inside may change
 };
 
 /// Outputs that go, with the nodes that only they need.
@@ -42,7 +46,7 @@ std::vector<Change> plain_constants(const onnx::ModelProto& model, const ValueTy
 /// What the model states of values inside and of its outputs, names, texts, and what nothing reads.
 std::vector<Change> drop_words(const onnx::ModelProto& model, const ValueTypes& types);
 
-/// Removes nodes, constants and functions that no output needs; inputs stay.
-void sweep(onnx::ModelProto& model);
+/// Removes constants and functions that nothing needs and, where `nodes`, nodes that no output needs. Inputs stay.
+void sweep(onnx::ModelProto& model, bool nodes);
 
 }  // namespace onnxc

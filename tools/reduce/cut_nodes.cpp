@@ -85,6 +85,7 @@ bool cut(ModelProto& model, const ValueTypes& types, int first, int end) {
     input->set_name(name);
     *input->mutable_type() = input_type(type->second);
   }
+  const onnx::TypeProto usual = graph.output_size() > 0 ? graph.output(0).type() : onnx::TypeProto();
   erase_if(*graph.mutable_output(), [&](const auto& output) { return written.contains(output.name()); });
   graph.mutable_node()->DeleteSubrange(first, end - first);
   if (graph.output_size() == 0) {  // what they read is given instead
@@ -92,14 +93,13 @@ bool cut(ModelProto& model, const ValueTypes& types, int first, int end) {
     for (const auto& node : graph.node()) computed.insert(node.output().begin(), node.output().end());
     for (const std::string& name : read_inside) {
       const auto type = types.find(name);
-      if (name.empty() || !computed.contains(name) || type == types.end()) continue;
+      if (name.empty() || !computed.contains(name)) continue;
       auto* output = graph.add_output();
       output->set_name(name);
-      *output->mutable_type() = input_type(type->second);
+      *output->mutable_type() = type != types.end() ? input_type(type->second) : usual;  // a guess, where nothing can be inferred behind a fault
     }
     if (graph.output_size() == 0) return false;
   }
-  sweep(model);
   return true;
 }
 
@@ -118,17 +118,18 @@ GraphProto* region_of(ModelProto& model, int number) {
 
 }  // namespace
 
-void sweep(ModelProto& model) {
+void sweep(ModelProto& model, bool nodes) {
   GraphProto& graph = *model.mutable_graph();
-  std::set<std::string> inputs;
+  std::set<std::string> inputs, read, called;
   for (const auto& input : graph.input()) inputs.insert(input.name());
-  remove_unused(graph);
-  std::set<std::string> read, called;
+  if (nodes) remove_unused(graph);
   for (const auto& node : graph.node()) add_names_read(node, read);
   for (const auto& output : graph.output()) read.insert(output.name());
+  erase_if(*graph.mutable_initializer(), [&](const auto& tensor) { return !read.contains(tensor.name()) && !inputs.contains(tensor.name()); });
+  for (const auto& node : graph.node()) read.insert(node.output().begin(), node.output().end());
   erase_if(*graph.mutable_value_info(), [&](const auto& info) { return !read.contains(info.name()) || inputs.contains(info.name()); });
-  const auto call = [&](const auto& nodes, const auto& self) -> void {
-    for (const auto& node : nodes) {
+  const auto call = [&](const auto& list, const auto& self) -> void {
+    for (const auto& node : list) {
       if (called.insert(node.domain() + ":" + node.op_type()).second) {
         for (const auto& function : model.functions()) {
           if (function.domain() == node.domain() && function.name() == node.op_type()) self(function.node(), self);
@@ -151,7 +152,6 @@ std::vector<Change> drop_outputs(const ModelProto& model, const ValueTypes&) {
       changes.push_back([first, size](ModelProto& m) {
         if (m.graph().output_size() <= size || m.graph().output_size() < first + size) return false;
         m.mutable_graph()->mutable_output()->DeleteSubrange(first, size);
-        sweep(m);
         return true;
       });
     }
@@ -201,7 +201,6 @@ std::vector<Change> bypass_nodes(const ModelProto& model, const ValueTypes& type
           }
           rename_reads(*graph, to, from);
           if (is_output) graph->mutable_node(i)->set_input(0, from);
-          sweep(m);
           return true;
         });
       }

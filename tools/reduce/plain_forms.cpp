@@ -88,7 +88,6 @@ bool take_branch(ModelProto& model, int at, const std::string& branch) {
     if (!node.output(i).empty()) nodes.push_back(identity(lifted.named(attribute->g().output(i).name()), node.output(i)));
   }
   replace_node(graph, at, std::move(nodes));
-  sweep(model);
   return true;
 }
 
@@ -120,7 +119,6 @@ bool take_trip(ModelProto& model, int at) {
     nodes.back().add_input(front);
   }
   replace_node(graph, at, std::move(nodes));
-  sweep(model);
   return true;
 }
 
@@ -202,7 +200,6 @@ std::vector<Change> drop_operands(const ModelProto& model, const ValueTypes&) {
         if (k + 1 == own.input_size() || own.op_type() == "Concat" || own.op_type() == "Sum") own.mutable_input()->DeleteSubrange(k, 1);
         else own.set_input(k, "");
         while (own.input_size() > 0 && own.input(own.input_size() - 1).empty()) own.mutable_input()->RemoveLast();
-        sweep(m);
         return true;
       });
     }
@@ -221,9 +218,7 @@ std::vector<Change> drop_operands(const ModelProto& model, const ValueTypes&) {
 std::vector<Change> drop_words(const ModelProto& model, const ValueTypes&) {
   std::vector<Change> changes{
       if_changed([](ModelProto& m) { m.mutable_graph()->clear_value_info(); }),
-      if_changed([](ModelProto& m) {
-        for (auto& output : *m.mutable_graph()->mutable_output()) output.mutable_type()->mutable_tensor_type()->clear_shape();
-      }),
+      if_changed(restate),
       if_changed([](ModelProto& m) {
         m.clear_producer_name();
         m.clear_producer_version();

@@ -23,8 +23,8 @@ namespace onnxc {
 namespace {
 
 constexpr ChangeKind kKinds[] = {
-    {"outputs", drop_outputs},      {"nodes", cut_nodes},           {"functions", inline_functions}, {"branches", choose_branches}, {"detours", bypass_nodes},
-    {"operands", drop_operands},    {"words", drop_words},          {"attributes", drop_attributes}, {"extents", shrink_extents},   {"elements", plain_constants},
+    {"outputs", drop_outputs},         {"nodes", cut_nodes},  {"functions", inline_functions},       {"branches", choose_branches, true}, {"detours", bypass_nodes},
+    {"operands", drop_operands, true}, {"words", drop_words}, {"attributes", drop_attributes, true}, {"extents", shrink_extents, true},   {"elements", plain_constants},
 };
 
 std::atomic<bool> stop = false;
@@ -50,13 +50,19 @@ class Signals {
   struct sigaction before_[2];
 };
 
-bool is_valid(const onnx::ModelProto& model) {
+/// What ONNX's checker finds right about a model. Of a model that is wrong the parts need not be better.
+enum class Validity { None, Nodes, Shapes };
+bool is_valid(const onnx::ModelProto& model, Validity validity) {
+  if (validity == Validity::None) return true;
   try {
-    onnx::checker::check_model(model);
+    onnx::checker::check_model(model, validity == Validity::Shapes);
     return true;
   } catch (const std::exception&) {
     return false;
   }
+}
+Validity validity_of(const onnx::ModelProto& model) {
+  return is_valid(model, Validity::Shapes) ? Validity::Shapes : is_valid(model, Validity::Nodes) ? Validity::Nodes : Validity::None;
 }
 
 std::string size_of(const onnx::ModelProto& model) { return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong()); }
@@ -64,7 +70,7 @@ std::string size_of(const onnx::ModelProto& model) { return fmt::format("{} node
 class Search {
  public:
   explicit Search(const ReduceOptions& options)
-      : options_(options), model_(parse_model(read_model_file(options.model))), check_(options.check, options.check_seconds, stop), valid_(is_valid(model_)) {}
+      : options_(options), model_(parse_model(read_model_file(options.model))), check_(options.check, options.check_seconds, stop), validity_(validity_of(model_)) {}
 
   int run() {
     check_folder_of(options_.output);
@@ -72,6 +78,9 @@ class Search {
     if (!first.ok() && !stop) refuse(first);
     const std::string before = size_of(model_);
     write_model(model_, options_.output);
+    onnx::ModelProto swept = model_;
+    sweep(swept, true);
+    sweeps_ = is_valid(swept, validity_) && check_.first_of({swept}).has_value();
     for (bool found = true; found && !is_over();) {
       found = false;
       for (const ChangeKind& kind : kKinds) found |= exhaust(kind);
@@ -107,7 +116,10 @@ class Search {
       while (static_cast<int>(candidates.size()) < options_.jobs && failed < changes.size()) {
         if (at >= changes.size()) at = 0;
         onnx::ModelProto candidate = model_;
-        if (changes[at](candidate) && (!valid_ || is_valid(candidate))) {
+        const bool changed = changes[at](candidate);
+        if (changed) sweep(candidate, sweeps_);
+        if (changed && kind.bends) restate(candidate);
+        if (changed && is_valid(candidate, validity_)) {
           candidates.push_back(std::move(candidate));
           places.push_back(at);
         }
@@ -135,7 +147,8 @@ class Search {
   const ReduceOptions& options_;
   onnx::ModelProto model_;
   Check check_;
-  const bool valid_;  // where the model is not, its parts need not be
+  const Validity validity_;
+  bool sweeps_ = true;  // false: it is of interest for nodes that no output needs
   std::map<std::string, int> counts_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -38,4 +38,21 @@ ValueTypes value_types(const onnx::ModelProto& model) {
   return types;
 }
 
+void restate(onnx::ModelProto& model) {
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (auto* list : {graph.mutable_output(), graph.mutable_value_info()}) {
+    for (auto& info : *list) {
+      if (!info.type().has_tensor_type()) continue;
+      for (auto& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) dim.Clear();
+    }
+  }
+  const ValueTypes types = value_types(model);
+  for (auto* list : {graph.mutable_output(), graph.mutable_value_info()}) {
+    for (auto& info : *list) {
+      const auto type = types.find(info.name());
+      if (type != types.end()) *info.mutable_type() = type->second;
+    }
+  }
+}
+
 }  // namespace onnxc

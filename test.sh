@@ -122,7 +122,7 @@ beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
 beside "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
-beside "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
+beside "random models" script tests/hostile/graphs.sh  # 60, in two ways each, at -O0; --all: 600 at -O3
 beside "threads" script tests/threads/run.sh  # at -O3
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
@@ -144,6 +144,7 @@ beside "memories of several speeds" script tests/regions/run.sh
 beside "packages" script tests/package/run.sh
 beside "the same bits on every machine" script tests/numerics/reproducible.sh
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
+beside "models as small as a fault" script tests/reduce/run.sh
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
@@ -170,7 +171,7 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
-long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
+long_stage "random models, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "integer kernels to the bit, 200 forms of each" script tests/quantised/run.sh build --all
 long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all

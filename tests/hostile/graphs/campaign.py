@@ -13,6 +13,8 @@ import collections
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -64,6 +66,19 @@ def judge_chunk(options):
         if options.keep and (faults or options.only is not None):
             case.write(options.keep)
         say(end=case.seed, faults=faults, disputed=disputed, limited=case.limited, declined=case.declined, compared=case.compared, ways=[str(w) for w in ways])
+
+
+def reduce(folder, seed, way, fault, minutes):
+    """The smallest model that still shows it, beside the model that grew. The check makes inputs of its own, so that not all that differs can be reduced."""
+    path, small = folder / f"graph_{seed}" / "model.onnx", folder / f"graph_{seed}" / "small.onnx"
+    if not path.exists():
+        return "its model was not kept"
+    threads = way.split("--threads ")[1] if "--threads " in way else "1"
+    flags = way.split(" --threads")[0] if not way.startswith("--threads") else ""
+    says = re.search(r"error: \S+: (?:\S+ '[^']*': )?([^'0-9;]{8,})", fault)
+    check = [sys.executable, str(pathlib.Path(__file__).with_name("differs.py")), f"--options={flags}", "--threads", threads, *([f"--says={says.group(1).strip()}"] if says else [])]
+    done = subprocess.run([os.environ["ONNXC_EXECUTABLE"], "reduce", str(path), "--check", shlex.join(check), "-o", str(small), "--seconds", str(60 * minutes)], capture_output=True, text=True)
+    return (done.stdout.splitlines() or [f"not reduced: {done.stderr.strip()[:200]}"])[0]
 
 
 def run_chunk(seeds, arguments):
@@ -142,6 +157,7 @@ def main():
     parser.add_argument("--targets", action="store_true", help="some chunks for other x86-64 processors")
     parser.add_argument("--of", type=int, default=20, help="models in a chunk")
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--reduce", type=float, metavar="MINUTES", help="with --keep: make each that fails small, in so many minutes")
     parser.add_argument("--log", type=pathlib.Path, help="file that gets all lines, too")
     parser.add_argument("--operators", action="store_true", help="how often each was in a model")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ONNXC_JOBS", os.cpu_count())))
@@ -183,6 +199,8 @@ def main():
             for future in done:
                 for line in future.result():
                     count.add(line, log)
+                    if options.reduce and options.keep and line.get("faults") and not line["disputed"]:
+                        log(f"graph {line['end']}: {reduce(options.keep, line['end'], *line['faults'][0], options.reduce)}")
             if options.hours and count.models >= told + 400:
                 told = count.models
                 log(count.summary(time.time() - start))

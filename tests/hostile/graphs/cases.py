@@ -19,7 +19,10 @@ import onnxc  # noqa: E402
 # A run may end with one of these in place of a result: what a unit knows when it is compiled does not suffice.
 LIMITS = ["without axes it would drop an extent of 1, and the rank of its result is fixed"]
 # And a model may be refused for these, each a limit that ARCHITECTURE.md states.
-REFUSALS = ["results of .* depend on the machine; leave --math=reproducible out"]
+REFUSALS = [
+    "results of .* depend on the machine; leave --math=reproducible out",
+    "known only when the model runs; make it a constant of the model, or give it a known length",  # of the shape: the rank would be one that only a run tells
+]
 
 
 def matches(text, patterns):

@@ -247,7 +247,8 @@ def draw_inputs(graph):
     batch = graph.among((1, 2, 3, 4))
     main = graph.among((np.float32,) * 9 + (np.float64, np.float16, np.uint8, np.int8))
     layouts = {"image": (batch, graph.among((1, 3, 4, 8)), graph.between(4, 11), graph.between(4, 11)), "matrix": (graph.between(2, 9), graph.between(2, 17)),
-               "sequence": (batch, graph.between(2, 7), graph.between(2, 16)), "vector": (graph.between(1, 20),), "scalar": (), "volume": (batch, 2, 3, 4, graph.between(2, 5))}
+               "sequence": (batch, graph.between(2, 7), graph.between(2, 16)), "vector": (graph.between(1, 20),), "scalar": (), "volume": (batch, 2, 3, 4, graph.between(2, 5)),
+               "wide": (graph.between(1, 6), graph.between(31, 70)), "channels": (graph.between(1, 2), graph.among((16, 17, 32)), graph.between(3, 6), graph.between(3, 6))}
     names = list(graph.symbols)
 
     def dims_of(layout):
@@ -255,10 +256,10 @@ def draw_inputs(graph):
         if names and dims and graph.chance(0.8):
             dims[0] = "N"
             if len(dims) > 2 and graph.chance(0.4):
-                dims[2 if layout == "image" else 1] = graph.among(names)
+                dims[2 if layout in ("image", "channels") else 1] = graph.among(names)
         return dims
 
-    graph.input(dims_of(graph.among(("image", "image", "matrix", "matrix", "sequence", "sequence", "vector", "volume"))), main)
+    graph.input(dims_of(graph.among(("image", "image", "matrix", "matrix", "sequence", "sequence", "vector", "volume", "wide", "channels"))), main)
     for _ in range(graph.between(0, 2)):
         kinds = (main, main, np.int64, np.int32, np.uint8, np.bool_, np.int8, np.int16, np.uint16, np.uint32, np.uint64, np.object_)
         graph.input(dims_of(graph.among(sorted(layouts))), graph.among(kinds))

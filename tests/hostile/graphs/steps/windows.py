@@ -10,7 +10,7 @@ from values import Unfit
 
 
 def image(v, ranks=(3, 4, 5)):
-    return v.dtype == np.float32 and v.rank in ranks and v.has_elements and v.is_fixed(1) and v.shape[1] <= 24
+    return v.dtype == np.float32 and v.rank in ranks and v.has_elements and v.is_fixed(1) and v.shape[1] <= 32
 
 
 @step(6)
@@ -21,7 +21,7 @@ def conv(g):
     if g.chance(0.25):
         kernel = [1] * rank
     group = g.among([d for d in (1, 1, 1, c, c, 2) if c % d == 0])
-    m = group * g.between(1, 12 if group == 1 else 2)
+    m = group * (g.among((16, 32)) if group == 1 and g.chance(0.15) else g.between(1, 12 if group == 1 else 2))
     attributes = {"group": group, "strides": [g.among((1, 1, 2)) for _ in range(rank)], "dilations": [g.among((1, 1, 1, 2)) for _ in range(rank)]}
     attributes.update({"auto_pad": g.among(("SAME_UPPER", "SAME_LOWER", "VALID"))} if g.chance(0.2) else {"pads": [g.between(0, min(2, k - 1)) for k in kernel * 2]})
     inputs = [x, g.operand((m, c // group, *kernel), x.dtype)]

@@ -33,13 +33,14 @@ def judge_chunk(options):
     """In a process of its own: a line of JSON for each thing that begins or ends."""
     import numpy as np
     import onnxc
+    import units as building
     from cases import Case
     from units import Unit, sessions
     from variants import TARGETS, variants_of
 
-    for seed in options.chunk[:1]:
-        random = np.random.default_rng([77, seed])
-        target = TARGETS[int(random.integers(len(TARGETS)))] if options.targets else "native"
+    if options.sanitize:
+        building.FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1"]
+    target = TARGETS[int(np.random.default_rng([77, options.chunk[0]]).integers(len(TARGETS)))] if options.targets else "native"
     cases, wanted, units = [], [], []
     for seed in options.chunk:
         say(begin=seed, what="growing")
@@ -81,12 +82,25 @@ def reduce(folder, seed, way, fault, minutes):
     return (done.stdout.splitlines() or [f"not reduced: {done.stderr.strip()[:200]}"])[0]
 
 
+def sanitizers():
+    """g++'s libraries, which a process must have loaded before it loads units that were built with them."""
+    return " ".join(subprocess.run(["g++", f"-print-file-name={name}.so"], capture_output=True, text=True, check=True).stdout.strip() for name in ("libasan", "libubsan"))
+
+
+def what_was_said(text):
+    """Of a process that was ended: what a sanitizer found, or the last line."""
+    lines = text.strip().splitlines()
+    return next((line for line in lines if "runtime error:" in line or "ERROR: AddressSanitizer" in line), lines[-1] if lines else "")
+
+
 def run_chunk(seeds, arguments):
     """Lines of a chunk; where its process dies or hangs, of the model that did it, too, and of the others again."""
     lines = []
     while seeds:
         with tempfile.TemporaryDirectory() as cache:
             environment = {**os.environ, "ONNXC_CACHE": os.environ.get("ONNXC_RANDOM_CACHE", cache)}
+            if "--sanitize" in arguments:
+                environment |= {"LD_PRELOAD": sanitizers(), "ASAN_OPTIONS": "detect_leaks=0", "ONNXC_CXX": "g++"}
             command = [sys.executable, __file__, "--chunk", ",".join(map(str, seeds)), *arguments]
             with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
                 try:
@@ -102,7 +116,7 @@ def run_chunk(seeds, arguments):
         seed, what = last[0]["begin"], last[0]["what"]
         ended = {line["end"] for line in new if "end" in line}
         kind = f"killed by signal {-code}" if isinstance(code, int) and code < 0 else f"exit status {code}" if isinstance(code, int) else code
-        lines.append({"end": seed, "faults": [(what, f"the process: {kind}: {said.strip().splitlines()[-1] if said.strip() else ''}")], "disputed": False, "limited": "", "declined": "", "compared": 0, "ways": []})
+        lines.append({"end": seed, "faults": [(what, f"the process: {kind}: {what_was_said(said)}")], "disputed": False, "limited": "", "declined": "", "compared": 0, "ways": []})
         seeds = [s for s in seeds if s != seed and s not in ended]
     return lines
 
@@ -155,7 +169,8 @@ def main():
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--ways", type=int, default=2)
     parser.add_argument("--targets", action="store_true", help="some chunks for other x86-64 processors")
-    parser.add_argument("--of", type=int, default=20, help="models in a chunk")
+    parser.add_argument("--sanitize", action="store_true", help="units watch their memory and for undefined behaviour; takes several times as long")
+    parser.add_argument("--of", type=int, default=30, help="models in a chunk")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--reduce", type=float, metavar="MINUTES", help="with --keep: make each that fails small, in so many minutes")
     parser.add_argument("--log", type=pathlib.Path, help="file that gets all lines, too")
@@ -165,7 +180,7 @@ def main():
     options = parser.parse_args()
     if options.chunk:
         return judge_chunk(options)
-    arguments = ["--ways", str(options.ways), *(["--plain"] if options.plain else []), *(["--targets"] if options.targets else []), *(["--keep", str(options.keep)] if options.keep else [])]
+    arguments = ["--ways", str(options.ways), *(["--plain"] if options.plain else []), *(["--targets"] if options.targets else []), *(["--sanitize"] if options.sanitize else []), *(["--keep", str(options.keep)] if options.keep else [])]
     if options.only is not None:
         arguments += ["--only", str(options.only)]
     start, count = time.time(), Count()

@@ -15,7 +15,7 @@ class Dressed:
 
     def __init__(self, graph):
         self.random, self.worlds = np.random.default_rng([4711, graph.seed]), graph.worlds
-        self.model = graph.model()
+        self.model, self.opset = graph.model(), graph.opset
         self.feeds = [graph.feeds(world) for world in range(graph.worlds)]
         self.values = {v.name: v for v in [*graph.values, *graph.constants, *graph.inputs]}
         self.outputs = [v.name for v in graph.outputs]
@@ -138,7 +138,7 @@ def function(d):
         else:
             attributes.append(parameter)
             at_call[parameter] = value
-    made = helper.make_function(LOCAL, name, read, given, body, opset_imports(body) + ([helper.make_opsetid(LOCAL, 1)] if any(n.domain == LOCAL for n in body) else []), attributes, defaults)
+    made = helper.make_function(LOCAL, name, read, given, body, opset_imports(body, d.opset) + ([helper.make_opsetid(LOCAL, 1)] if any(n.domain == LOCAL for n in body) else []), attributes, defaults)
     d.model.functions.append(made)
     calls = [helper.make_node(name, read, given, domain=LOCAL, **at_call)]
     if d.chance(0.25):

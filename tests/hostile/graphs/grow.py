@@ -19,7 +19,7 @@ onnxruntime.set_default_logger_severity(4)
 np.seterr(all="ignore")
 warnings.simplefilter("ignore")
 
-OPSET = 21
+OPSETS = {21: 10, 22: 10, 23: 11, 24: 12, 25: 13}  # with the version of ONNX's format that each needs; the steps write nodes as from 18 on
 WORST = 5e-3     # of a value's magnitude: a node that makes more of its inputs' errors is not added
 LARGEST = 1e4    # values beyond that are not added
 MOST_ELEMENTS = 4096
@@ -36,7 +36,7 @@ def session_of(model, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def opset_imports(nodes, opset=OPSET):
+def opset_imports(nodes, opset):
     """What the nodes need, those in regions too."""
     domains = set()
 
@@ -55,6 +55,7 @@ class Graph:
     def __init__(self, seed):
         self.seed = seed
         self.random = np.random.default_rng([9173, seed])
+        self.opset = self.among((21, 21, 22, 23, 24, 25))
         self.nodes, self.values, self.inputs, self.constants = [], [], [], []
         self.symbols = {}  # name -> its extent in each world
         self.dims = {}     # name of an input -> its extents: integers and symbols
@@ -161,7 +162,7 @@ class Graph:
         """Nodes that belong together, of which only the values `names` are for others to read."""
         given = {v.name: v for v in inputs if v is not None}
         infos = [helper.make_tensor_value_info(n, type_of(v.dtype), [None] * v.rank) for n, v in given.items()]
-        model = helper.make_model(helper.make_graph(nodes, "some", infos, [helper.make_empty_tensor_value_info(n) for n in names]), opset_imports=opset_imports(nodes), ir_version=10)
+        model = helper.make_model(helper.make_graph(nodes, "some", infos, [helper.make_empty_tensor_value_info(n) for n in names]), opset_imports=opset_imports(nodes, self.opset), ir_version=OPSETS[self.opset])
         made = [Value(self, name, [], []) for name in names]
         try:
             session = session_of(model)
@@ -215,7 +216,7 @@ class Graph:
         infos = [helper.make_tensor_value_info(v.name, type_of(v.dtype), self.dims[v.name]) for v in self.inputs]
         results = [helper.make_tensor_value_info(v.name, type_of(v.dtype), [None] * v.rank) for v in self.outputs]
         graph = helper.make_graph(self.nodes, f"random{self.seed}", infos, results, [numpy_helper.from_array(v.array, v.name) for v in self.constants])
-        return helper.make_model(graph, opset_imports=opset_imports(self.nodes), ir_version=10)
+        return helper.make_model(graph, opset_imports=opset_imports(self.nodes, self.opset), ir_version=OPSETS[self.opset])
 
     def feeds(self, world):
         return {v.name: v.arrays[world] for v in self.inputs}

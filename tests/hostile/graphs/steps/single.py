@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from grow import OPSET, step
+from grow import step
 from steps.common import moved, type_of
 from values import TYPES, Unfit
 
@@ -22,16 +22,16 @@ class DrawOfGraph(Draw):
     """Chance is the graph's, and so is the opset."""
 
     def __init__(self, graph):
-        self.rng = graph.random
+        self.rng, self.version = graph.random, graph.opset
 
-    def opset(self, op, domain="", least=1, most=OPSET):
+    def opset(self, op, domain="", least=1, most=99):
         try:
-            known = schema(op, OPSET, domain)
+            known = schema(op, self.version, domain)
         except Exception as error:
             raise Unfit from error
-        if known.deprecated or not least <= OPSET <= most:
+        if known.deprecated or not least <= self.version <= most:
             raise Unfit
-        return OPSET
+        return self.version
 
 
 def routed(g, array):
@@ -68,7 +68,7 @@ def routed(g, array):
 def single(g):
     op = g.among(NAMES)
     spec = GENERATORS[op][0](DrawOfGraph(g), op)
-    if spec is None or spec.nodes is not None or spec.opset != OPSET or spec.int_atol or spec.second is not None:
+    if spec is None or spec.nodes is not None or spec.opset != (21 if spec.domain else g.opset) or spec.int_atol or spec.second is not None:
         raise Unfit
     given = [x for x in spec.inputs if x is not None]
     if not all(isinstance(x, np.ndarray) and x.dtype in TYPES and x.size < 2000 for x in given):

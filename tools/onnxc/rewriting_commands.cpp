@@ -172,17 +172,22 @@ void add_compress(CLI::App& app, std::function<int()>& command) {
 
 void add_reduce(CLI::App& app, std::function<int()>& command) {
   CLI::App& reduce = *app.add_subcommand(
-      "reduce", "Make the smallest model that still shows something: a wrong answer, a refusal, a crash, a slow step. See docs/reducing.md");
+      "reduce",
+      "Make the smallest model that still shows something: a wrong answer, a refusal, a crash, a slow step. See docs/reducing.md");
   auto options = std::make_shared<ReduceOptions>();
   reduce.add_option("model", options->model, "ONNX model")->required();
-  reduce.add_option("-o,--output", options->output, "The smallest model so far; it is replaced whenever a smaller one is found")->required();
+  reduce.add_option("-o,--output", options->output, "The smallest model so far; it is replaced whenever a smaller one is found")
+      ->required();
   reduce
-      .add_option("--check", options->check,
-                  "A command of the shell whose exit status is 0 as long as a model is of interest. {} in it stands for the model's path, which "
-                  "otherwise comes at the end")
+      .add_option(
+          "--check", options->check,
+          "A command of the shell whose exit status is 0 as long as a model is of interest. {} in it stands for the model's path, which "
+          "otherwise comes at the end")
       ->type_name("COMMAND")
       ->required();
-  reduce.add_option("--seconds", options->seconds, "End after so many seconds, with the smallest model so far; 0: when nothing is left to try")
+  reduce
+      .add_option("--seconds", options->seconds,
+                  "End after so many seconds, with the smallest model so far; 0: when nothing is left to try")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   reduce.add_option("--check-seconds", options->check_seconds, "How long the command may take for one model")

@@ -39,8 +39,7 @@ std::optional<std::size_t> Check::first_of(const std::vector<onnx::ModelProto>& 
   std::vector<char> holds(models.size());
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < models.size(); ++i)
-      threads.emplace_back([&, i] { holds[i] = run(models[i], static_cast<int>(i)).ok(); });
+    for (std::size_t i = 0; i < models.size(); ++i) threads.emplace_back([&, i] { holds[i] = run(models[i], static_cast<int>(i)).ok(); });
   }
   count_ += static_cast<int>(models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {

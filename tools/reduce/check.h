@@ -15,7 +15,8 @@ namespace onnxc {
 class Check {
  public:
   /// `command`: as in ReduceOptions; a command without `{}` gets the path at its end. `stop` ends what runs.
-  Check(std::string command, double seconds, const std::atomic<bool>& stop) : command_(std::move(command)), seconds_(seconds), stop_(stop) {}
+  Check(std::string command, double seconds, const std::atomic<bool>& stop)
+      : command_(std::move(command)), seconds_(seconds), stop_(stop) {}
 
   ProcessResult run(const onnx::ModelProto& model);
   /// The first of the models that is of interest. All of them are asked at the same time.

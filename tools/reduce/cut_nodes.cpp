@@ -96,7 +96,8 @@ bool cut(ModelProto& model, const ValueTypes& types, int first, int end) {
       if (name.empty() || !computed.contains(name)) continue;
       auto* output = graph.add_output();
       output->set_name(name);
-      *output->mutable_type() = type != types.end() ? input_type(type->second) : usual;  // a guess, where nothing can be inferred behind a fault
+      *output->mutable_type() =
+          type != types.end() ? input_type(type->second) : usual;  // a guess, where nothing can be inferred behind a fault
     }
     if (graph.output_size() == 0) return false;
   }
@@ -125,7 +126,8 @@ void sweep(ModelProto& model, bool nodes) {
   if (nodes) remove_unused(graph);
   for (const auto& node : graph.node()) add_names_read(node, read);
   for (const auto& output : graph.output()) read.insert(output.name());
-  erase_if(*graph.mutable_initializer(), [&](const auto& tensor) { return !read.contains(tensor.name()) && !inputs.contains(tensor.name()); });
+  erase_if(*graph.mutable_initializer(),
+           [&](const auto& tensor) { return !read.contains(tensor.name()) && !inputs.contains(tensor.name()); });
   for (const auto& node : graph.node()) read.insert(node.output().begin(), node.output().end());
   erase_if(*graph.mutable_value_info(), [&](const auto& info) { return !read.contains(info.name()) || inputs.contains(info.name()); });
   const auto call = [&](const auto& list, const auto& self) -> void {

@@ -53,7 +53,8 @@ void replace_node(GraphProto& graph, int at, std::vector<NodeProto> nodes) {
   google::protobuf::RepeatedPtrField<NodeProto> made;
   for (int i = 0; i < graph.node_size(); ++i) {
     if (i != at) made.Add()->Swap(graph.mutable_node(i));
-    else for (NodeProto& node : nodes) made.Add()->Swap(&node);
+    else
+      for (NodeProto& node : nodes) made.Add()->Swap(&node);
   }
   graph.mutable_node()->Swap(&made);
 }
@@ -153,7 +154,8 @@ std::vector<Change> choose_branches(const ModelProto& model, const ValueTypes&) 
   for (int i = 0; i < model.graph().node_size(); ++i) {
     const std::string& op = model.graph().node(i).op_type();
     if (op == "If") {
-      for (const char* branch : {"then_branch", "else_branch"}) changes.push_back([i, branch](ModelProto& m) { return take_branch(m, i, branch); });
+      for (const char* branch : {"then_branch", "else_branch"})
+        changes.push_back([i, branch](ModelProto& m) { return take_branch(m, i, branch); });
     }
     if (op == "Loop") changes.push_back([i](ModelProto& m) { return take_trip(m, i); });
   }

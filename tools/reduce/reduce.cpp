@@ -23,8 +23,16 @@ namespace onnxc {
 namespace {
 
 constexpr ChangeKind kKinds[] = {
-    {"outputs", drop_outputs},         {"nodes", cut_nodes},  {"functions", inline_functions},       {"branches", choose_branches, true}, {"detours", bypass_nodes},
-    {"operands", drop_operands, true}, {"words", drop_words}, {"attributes", drop_attributes, true}, {"extents", shrink_extents, true},   {"elements", plain_constants},
+    {"outputs", drop_outputs},
+    {"nodes", cut_nodes},
+    {"functions", inline_functions},
+    {"branches", choose_branches, true},
+    {"detours", bypass_nodes},
+    {"operands", drop_operands, true},
+    {"words", drop_words},
+    {"attributes", drop_attributes, true},
+    {"extents", shrink_extents, true},
+    {"elements", plain_constants},
 };
 
 std::atomic<bool> stop = false;
@@ -34,7 +42,7 @@ void on_signal(int) { stop = true; }
 class Signals {
  public:
   Signals() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_signal;
     sigaction(SIGINT, &action, &before_[0]);
     sigaction(SIGTERM, &action, &before_[1]);
@@ -65,12 +73,17 @@ Validity validity_of(const onnx::ModelProto& model) {
   return is_valid(model, Validity::Shapes) ? Validity::Shapes : is_valid(model, Validity::Nodes) ? Validity::Nodes : Validity::None;
 }
 
-std::string size_of(const onnx::ModelProto& model) { return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong()); }
+std::string size_of(const onnx::ModelProto& model) {
+  return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong());
+}
 
 class Search {
  public:
   explicit Search(const ReduceOptions& options)
-      : options_(options), model_(parse_model(read_model_file(options.model))), check_(options.check, options.check_seconds, stop), validity_(validity_of(model_)) {}
+      : options_(options),
+        model_(parse_model(read_model_file(options.model))),
+        check_(options.check, options.check_seconds, stop),
+        validity_(validity_of(model_)) {}
 
   int run() {
     check_folder_of(options_.output);
@@ -85,8 +98,11 @@ class Search {
       found = false;
       for (const ChangeKind& kind : kKinds) found |= exhaust(kind);
     }
-    fmt::print("{}: {}; {}: {}; {} checks in {:.0f} s{}\n", options_.model.string(), before, options_.output.string(), size_of(model_), check_.count(), seconds(),
-               stop ? ", stopped" : is_over() ? ", out of time" : "");
+    fmt::print("{}: {}; {}: {}; {} checks in {:.0f} s{}\n", options_.model.string(), before, options_.output.string(), size_of(model_),
+               check_.count(), seconds(),
+               stop        ? ", stopped"
+               : is_over() ? ", out of time"
+                           : "");
     for (const auto& [name, count] : counts_) fmt::print("  {} x {}\n", count, name);
     return 0;
   }
@@ -96,11 +112,12 @@ class Search {
     std::string said = result.output;
     while (!said.empty() && said.back() == '\n') said.pop_back();
     const std::size_t line = said.rfind('\n');
-    const std::string how = result.timed_out  ? fmt::format("it does not end within {:g} s", options_.check_seconds)
+    const std::string how = result.timed_out     ? fmt::format("it does not end within {:g} s", options_.check_seconds)
                             : result.signal != 0 ? fmt::format("{} ends it", signal_name(result.signal))
                                                  : fmt::format("exit status {}", result.exit_code);
-    throw Error(ErrorKind::Usage, one_line(fmt::format("--check does not hold of the model itself: {}{}{}", how, said.empty() ? "" : "; it says: ",
-                                                       line == std::string::npos ? said : said.substr(line + 1))),
+    throw Error(ErrorKind::Usage,
+                one_line(fmt::format("--check does not hold of the model itself: {}{}{}", how,
+                                     said.empty() ? "" : "; it says: ", line == std::string::npos ? said : said.substr(line + 1))),
                 "exit status 0 shall say that a model is still of interest");
   }
 

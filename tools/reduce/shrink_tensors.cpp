@@ -181,7 +181,8 @@ std::vector<Change> shrink_extents(const ModelProto& model, const ValueTypes&) {
   }
   for (const int64_t from : extents) {
     for (const int64_t to : smaller(from)) {
-      for (const bool attributes : {false, true}) everywhere.push_back([=](ModelProto& m) { return replace_extent(m, from, to, attributes); });
+      for (const bool attributes : {false, true})
+        everywhere.push_back([=](ModelProto& m) { return replace_extent(m, from, to, attributes); });
     }
   }
   everywhere.insert(everywhere.end(), changes.begin(), changes.end());
@@ -193,7 +194,9 @@ std::vector<Change> plain_constants(const ModelProto& model, const ValueTypes&) 
   constexpr Edit kEdits[] = {
       all_zero,
       [](TensorProto& t) { return change_elements(t, [](double) { return 1.0; }); },
-      [](TensorProto& t) { return change_elements(t, [](double x) { return x == 0.0 || std::abs(x) == 1.0 ? x : std::copysign(std::ceil(std::abs(x)), x); }); },
+      [](TensorProto& t) {
+        return change_elements(t, [](double x) { return x == 0.0 || std::abs(x) == 1.0 ? x : std::copysign(std::ceil(std::abs(x)), x); });
+      },
   };
   std::vector<Change> changes;
   for (int i = 0; i < model.graph().initializer_size(); ++i) {

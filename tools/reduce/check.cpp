@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <thread>
 
 #include "tools/driver/files.h"

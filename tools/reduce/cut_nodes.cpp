@@ -123,7 +123,7 @@ void sweep(ModelProto& model, bool nodes) {
   GraphProto& graph = *model.mutable_graph();
   std::set<std::string> inputs, read, called;
   for (const auto& input : graph.input()) inputs.insert(input.name());
-  if (nodes) remove_unused(graph);
+  if (nodes) for_each_region(graph, remove_unused);
   for (const auto& node : graph.node()) add_names_read(node, read);
   for (const auto& output : graph.output()) read.insert(output.name());
   erase_if(*graph.mutable_initializer(),

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <set>
+#include <string>
 
 #include "compiler/frontend/model_file.h"
 #include "compiler/support/error.h"
@@ -77,11 +79,21 @@ std::string size_of(const onnx::ModelProto& model) {
   return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong());
 }
 
+/// With what lies in files beside it. One that lacks these files, or whose functions call themselves, may be what is looked at: it is taken as it is.
+onnx::ModelProto read_whole(const std::filesystem::path& path) {
+  onnx::ModelProto model = parse_model(read_model_file(path));
+  try {
+    embed_external_data(model, path.parent_path());
+  } catch (const Error&) {
+  }
+  return model;
+}
+
 class Search {
  public:
   explicit Search(const ReduceOptions& options)
       : options_(options),
-        model_(parse_model(read_model_file(options.model))),
+        model_(read_whole(options.model)),
         check_(options.check, options.check_seconds, stop),
         validity_(validity_of(model_)) {}
 
@@ -133,17 +145,16 @@ class Search {
       while (static_cast<int>(candidates.size()) < options_.jobs && failed < changes.size()) {
         if (at >= changes.size()) at = 0;
         onnx::ModelProto candidate = model_;
-        const bool changed = changes[at](candidate);
-        if (changed) sweep(candidate, sweeps_);
-        if (changed && kind.bends) restate(candidate);
-        if (changed && is_valid(candidate, validity_)) {
+        if (make(candidate, kind, changes[at])) {
           candidates.push_back(std::move(candidate));
           places.push_back(at);
         }
         ++at, ++failed;
       }
       const auto first = check_.first_of(candidates);
-      if (!first || stop) continue;
+      if (stop) break;
+      for (std::size_t i = 0; i < candidates.size() && i != first; ++i) failed_.insert(digest(candidates[i]));
+      if (!first) continue;
       model_ = std::move(candidates[*first]);
       write_model(model_, options_.output);
       found = true;
@@ -158,6 +169,19 @@ class Search {
     return found;
   }
 
+  /// Whether it is another model, a valid one, that was not tried before.
+  bool make(onnx::ModelProto& candidate, const ChangeKind& kind, const Change& change) const {
+    try {
+      if (!change(candidate)) return false;
+      sweep(candidate, sweeps_);
+      if (kind.bends) restate(candidate);
+    } catch (const Error&) {  // elements that do not fit their shape, in a model that is wrong
+      return false;
+    }
+    return is_valid(candidate, validity_) && !failed_.contains(digest(candidate));
+  }
+  static std::size_t digest(const onnx::ModelProto& model) { return std::hash<std::string>()(model.SerializeAsString()); }
+
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
   bool is_over() const { return stop || (options_.seconds > 0 && seconds() >= options_.seconds); }
 
@@ -165,6 +189,7 @@ class Search {
   onnx::ModelProto model_;
   Check check_;
   const Validity validity_;
+  std::set<std::size_t> failed_;  // digests of what was not of interest
   bool sweeps_ = true;  // false: it is of interest for nodes that no output needs
   std::map<std::string, int> counts_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -120,6 +120,16 @@ bool change_elements(TensorProto& proto, const Function& function) {
   return changed;
 }
 
+/// Whether its floats are all 0, or all 1: they are not made plain in another way.
+bool is_plain(const TensorProto& proto) {
+  const auto all = [&](double value) {
+    TensorProto probe = proto;
+    return !change_elements(probe, [&](double) { return value; });
+  };
+  const bool is_float = proto.data_type() == TensorProto::FLOAT || proto.data_type() == TensorProto::DOUBLE;
+  return is_float && (all(0) || all(1));
+}
+
 bool all_zero(TensorProto& proto) {
   const TensorData data = to_tensor(proto);
   if (data.type == ElementType::String || std::ranges::all_of(data.bytes, [](std::byte b) { return b == std::byte{}; })) return false;
@@ -200,12 +210,12 @@ std::vector<Change> plain_constants(const ModelProto& model, const ValueTypes&) 
   };
   std::vector<Change> changes;
   for (int i = 0; i < model.graph().initializer_size(); ++i) {
-    TensorProto probe = model.graph().initializer(i);
-    // What is plain already is not made plain in another way.
-    const auto same = [&](double value) { return !change_elements(probe, [&](double) { return value; }); };
-    const bool is_float = probe.data_type() == TensorProto::FLOAT || probe.data_type() == TensorProto::DOUBLE;
-    if (is_float && (same(0.0) || (probe = model.graph().initializer(i), same(1.0)))) continue;
-    for (const Edit edit : kEdits) changes.push_back([i, edit](ModelProto& m) { return edit(*m.mutable_graph()->mutable_initializer(i)); });
+    for (const Edit edit : kEdits) {
+      changes.push_back([i, edit](ModelProto& m) {
+        TensorProto& tensor = *m.mutable_graph()->mutable_initializer(i);
+        return !is_plain(tensor) && edit(tensor);
+      });
+    }
   }
   return changes;
 }

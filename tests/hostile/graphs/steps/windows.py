@@ -75,6 +75,10 @@ def pool(g):
         attributes["count_include_pad"] = g.between(0, 1)
         if attributes["ceil_mode"] and attributes["count_include_pad"]:  # ONNX Runtime counts what lies beyond the pads
             raise Unfit
+    reach = [(k - 1) * gap + 1 for k, gap in zip(kernel, attributes.get("dilations", [1] * len(kernel)))]
+    room = [sum(attributes["pads"][i::len(kernel)]) - r for i, r in enumerate(reach)]
+    # Where a window is longer than its axis ONNX Runtime rounds a negative quotient towards 0.
+    g.everywhere(lambda: op.startswith("Global") or attributes["ceil_mode"] or all(e + r >= 0 for e, r in zip(x.shape[2:], room)))
     count = math.prod(x.shape[2:]) if op == "GlobalAveragePool" else 9
     g.add(op, [x], None if op.startswith("Global") else attributes, lambda y: (9 if op == "LpPool" else 1) * x.error + (2e-5 * x.size if count > 1 else 0), rounds="Max" not in op)
 

@@ -31,7 +31,8 @@ DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args)
 /// Call it when bounds of a symbol are stated anew: bounds of expressions are then computed again on demand.
 void forget_bounds();
 
-/// While it lives, other graphs may state bounds and limits of symbols, those of runs too, that have the same names. At its end what was stated before holds again.
+/// While it lives, other graphs may state bounds and limits of symbols that have the same names, those of runs too. At its end what was
+/// stated before holds again.
 class KeptBounds {
  public:
   KeptBounds();

@@ -15,8 +15,8 @@ struct ProcessResult {
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
-/// Runs a program (found on PATH) and waits for it. `seconds` 0 means no limit. Once `stop` is true it is ended, as if its time were over. Throws Error{Io} if it
-/// cannot be started.
+/// Runs a program (found on PATH) and waits for it. `seconds` 0 means no limit. Once `stop` is true it is ended, as if its time were over.
+/// Throws Error{Io} if it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& arguments, double seconds = 0, const std::atomic<bool>* stop = nullptr);
 
 /// "SIGSEGV" and the like.

@@ -1,10 +1,12 @@
-// The search is that of C-Reduce: kinds of changes, the most drastic first, are each tried until none of a kind is of interest any more, and all kinds again until a round
-// finds nothing. Changes that cannot succeed, since ONNX's checker refuses what they give, cost no run of the check.
+// The search is that of C-Reduce: kinds of changes, the most drastic first, are each tried until none of a kind is of interest any more,
+// and all kinds again until a round finds nothing. Changes that cannot succeed, since ONNX's checker refuses what they give, cost no run of
+// the check.
 //
 //   Regehr, Chen, Cuoq, Eide, Ellison, Yang: Test-Case Reduction for C Compiler Bugs. PLDI 2012
 #include "tools/reduce/reduce.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -79,7 +81,7 @@ std::string size_of(const onnx::ModelProto& model) {
   return fmt::format("{} nodes, {} bytes", model.graph().node_size(), model.ByteSizeLong());
 }
 
-/// With what lies in files beside it. One that lacks these files, or whose functions call themselves, may be what is looked at: it is taken as it is.
+/// With what lies in files beside it. A model that lacks these files may be what is looked at: it is taken as it is.
 onnx::ModelProto read_whole(const std::filesystem::path& path) {
   onnx::ModelProto model = parse_model(read_model_file(path));
   try {
@@ -190,7 +192,7 @@ class Search {
   Check check_;
   const Validity validity_;
   std::set<std::size_t> failed_;  // digests of what was not of interest
-  bool sweeps_ = true;  // false: it is of interest for nodes that no output needs
+  bool sweeps_ = true;            // false: it is of interest for nodes that no output needs
   std::map<std::string, int> counts_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -13,9 +13,9 @@ struct ReduceOptions {
   int jobs = 1;               ///< checks at once; it does not change the result
 };
 
-/// Removes from the model what the check does not need, one change after the other, until no change is left or time is over. `output` holds the best so far at
-/// any time; SIGINT and SIGTERM end the search. Returns 0. Throws Error{Usage} if the check does not hold of the model itself, Error{Io}, and Error{Invalid} for what
-/// is no model.
+/// Removes from the model what the check does not need, one change after the other, until no change is left or time is over. `output` holds
+/// the best so far at any time; SIGINT and SIGTERM end the search. Returns 0. Throws Error{Usage} if the check does not hold of the model
+/// itself, Error{Io}, and Error{Invalid} for what is no model.
 int reduce_command(const ReduceOptions& options);
 
 }  // namespace onnxc

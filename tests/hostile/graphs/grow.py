@@ -22,7 +22,7 @@ warnings.simplefilter("ignore")
 OPSETS = {21: 10, 22: 10, 23: 11, 24: 12, 25: 13}  # with the version of ONNX's format that each needs; the steps write nodes as from 18 on
 WORST = 5e-3     # of a value's magnitude: a node that makes more of its inputs' errors is not added
 LARGEST = 1e4    # values beyond that are not added
-MOST_ELEMENTS = 4096
+MOST_ELEMENTS, MOST_OF_LARGE = 4096, 1 << 17
 MOST_TRIES = 12  # for each node that is wanted
 DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 4}
 WORDS = ["", "a", "B", "ab", "Zoo", "42", "-1.5", "straße", "日本", "a b", "x,y", "Abc", "tail "]
@@ -60,6 +60,8 @@ class Graph:
         self.symbols = {}  # name -> its extent in each world
         self.dims = {}     # name of an input -> its extents: integers and symbols
         self.worlds, self.world = 1, 0
+        self.is_large = self.chance(0.04)  # so that there is work for several threads
+        self.most_elements = MOST_OF_LARGE if self.is_large else MOST_ELEMENTS
         self.refused = 0
 
     # ---- drawing ----
@@ -190,7 +192,7 @@ class Graph:
     def checked_error(self, value, error, rounds, wild):
         """The bound of a result in this world. Unfit if it is too far, too large or of no use."""
         array = value.array
-        if array.size > MOST_ELEMENTS or array.ndim > 6 or value.size > (LARGEST if value.is_float else 2.0 ** 63) or array.size == 0 and self.world == 0 and self.chance(0.9):
+        if array.size > self.most_elements or array.ndim > 6 or value.size > (LARGEST if value.is_float else 2.0 ** 63) or array.size == 0 and self.world == 0 and self.chance(0.9):
             raise Unfit
         if not value.is_float:
             return 0.0
@@ -250,6 +252,8 @@ def draw_inputs(graph):
     layouts = {"image": (batch, graph.among((1, 3, 4, 8)), graph.between(4, 11), graph.between(4, 11)), "matrix": (graph.between(2, 9), graph.between(2, 17)),
                "sequence": (batch, graph.between(2, 7), graph.between(2, 16)), "vector": (graph.between(1, 20),), "scalar": (), "volume": (batch, 2, 3, 4, graph.between(2, 5)),
                "wide": (graph.between(1, 6), graph.between(31, 70)), "channels": (graph.between(1, 2), graph.among((16, 17, 32)), graph.between(3, 6), graph.between(3, 6))}
+    if graph.is_large:
+        layouts |= {"image": (1, graph.between(8, 40), graph.between(20, 36), graph.between(20, 36)), "matrix": (graph.between(50, 200), graph.between(60, 300)), "sequence": (2, 64, graph.between(30, 128))}
     names = list(graph.symbols)
 
     def dims_of(layout):
@@ -260,7 +264,7 @@ def draw_inputs(graph):
                 dims[2 if layout in ("image", "channels") else 1] = graph.among(names)
         return dims
 
-    graph.input(dims_of(graph.among(("image", "image", "matrix", "matrix", "sequence", "sequence", "vector", "volume", "wide", "channels"))), main)
+    graph.input(dims_of(graph.among(("image", "matrix", "sequence") if graph.is_large else ("image", "image", "matrix", "matrix", "sequence", "sequence", "vector", "volume", "wide", "channels"))), main)
     for _ in range(graph.between(0, 2)):
         kinds = (main, main, np.int64, np.int32, np.uint8, np.bool_, np.int8, np.int16, np.uint16, np.uint32, np.uint64, np.object_)
         graph.input(dims_of(graph.among(sorted(layouts))), graph.among(kinds))
@@ -274,7 +278,7 @@ def make(seed, most=None):
     draw_symbols(graph)
     draw_inputs(graph)
     wanted = graph.between(2, 12) if graph.chance(0.85) else graph.between(13, 40)
-    wanted = min(wanted, most or wanted)
+    wanted = min(wanted, most or wanted, 8 if graph.is_large else wanted)
     functions, weights = zip(*STEPS)
     weights = np.array(weights, float) / sum(weights)
     for _ in range(MOST_TRIES * wanted):

@@ -21,7 +21,8 @@ def variants_of(case, random, count, target):
     aimed = () if target == "native" else (f"--target={target}",)
     found = [Variant(aimed)]
     symbols = case.grown.symbols if case.grown.worlds > 1 else {}
-    for kind in [OTHERS[i] for i in random.permutation(len(OTHERS))[:count]]:
+    kinds = OTHERS + ["dims"] * 5 * bool(symbols) + ["threads"] * 20 * case.grown.is_large
+    for kind in [kinds[i] for i in random.permutation(len(kinds))[:count]]:
         if kind == "O0":
             v = Variant(("-O0",))
         elif kind == "memory":

@@ -10,7 +10,7 @@ from values import Unfit
 
 
 def image(v, ranks=(3, 4, 5)):
-    return v.dtype == np.float32 and v.rank in ranks and v.has_elements and v.is_fixed(1) and v.shape[1] <= 32
+    return v.dtype == np.float32 and v.rank in ranks and v.has_elements and v.is_fixed(1) and v.shape[1] <= 40
 
 
 @step(6)

@@ -109,6 +109,35 @@ def island(g):
         dequantised(g, *quantised(g, y, kind))
 
 
+@step(2)
+def chain(g):
+    """Several operators between bytes, as quantisers write networks."""
+    x = g.value(lambda v: v.dtype == np.float32 and v.rank in (3, 4) and v.has_elements and v.is_fixed(1))
+    kind = g.among(BYTES)
+    q, scale, zero = quantised(g, x, kind)
+    for _ in range(g.between(2, 4)):
+        a = dequantised(g, q, scale, zero)
+        rank, c = a.rank - 2, a.shape[1]
+        op = g.among(("Conv", "Conv", "MaxPool", "Add", "Concat", "Transpose", "AveragePool", "Relu", "Sigmoid"))
+        if op == "Conv":
+            group = g.among((1, c))
+            w = weights(g, (group * g.between(1, 5), c // group, *[3] * rank), 0)
+            y = g.add("Conv", [a, w], {"group": group, "pads": [1] * 2 * rank}, lambda y: of_products(a, w, c // group * 3 ** rank))
+        elif op in ("MaxPool", "AveragePool"):
+            g.everywhere(lambda: min(a.shape[2:]) >= 2)
+            y = g.add(op, [a], {"kernel_shape": [2] * rank, "strides": [g.between(1, 2)] * rank}, lambda y: a.error + 1e-6 * a.size, rounds=False)
+        elif op == "Add":
+            y = g.add("Add", [a, a if g.chance(0.4) else g.operand((c, *[1] * rank), np.float32, plain=True)], None, lambda y: 2 * a.error)
+        elif op == "Concat":
+            y = moved(g, "Concat", a, [a], {"axis": 1})
+        elif op == "Transpose":
+            y = moved(g, "Transpose", a, (), {"perm": [0, 1, *reversed(range(2, a.rank))]})
+        else:
+            y = g.add(op, [a], None, lambda y: a.error, rounds=op == "Sigmoid")
+        q, scale, zero = quantised(g, y, kind)
+    dequantised(g, q, scale, zero)
+
+
 def product_quotients(g, sums, factor):
     def quotients(scale):
         q = sums() * factor / float(scale)

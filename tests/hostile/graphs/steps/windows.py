@@ -48,6 +48,50 @@ def residual(g):
     g.add("Add", [d, x] if g.chance(0.5) else [x, d], None, lambda y: d.error + x.error)
 
 
+def layer(g, x):
+    """One of an image network, on x."""
+    c, rank = x.shape[1], x.rank - 2
+    kind = g.among(("conv", "conv", "point", "depth", "depth", "max", "average", "relu", "scale", "double", "squeeze"))
+    if kind in ("conv", "point", "depth"):
+        k, group = (1 if kind == "point" else 3), (c if kind == "depth" else 1)
+        m = c if kind == "depth" else g.among((4, 8, 12, 16))
+        w = g.operand((m, c // group, *[k] * rank), x.dtype, plain=True)
+        factor = np.asarray(1 / math.sqrt(c // group * k ** rank), x.dtype)  # sizes stay those of the input
+        w = g.constant(w.array * factor)
+        b = [g.operand((m,), x.dtype, plain=True)] if g.chance(0.5) else []
+        strides = [g.among((1, 1, 2))] * rank
+        return g.add("Conv", [x, w, *b], {"pads": [k // 2] * 2 * rank, "group": group, "strides": strides}, lambda y: of_products(x, w, c // group * k ** rank) + (2e-5 * b[0].size if b else 0))
+    if kind in ("max", "average"):
+        op = "MaxPool" if kind == "max" else "AveragePool"
+        return g.add(op, [x], {"kernel_shape": [2] * rank, "strides": [g.between(1, 2)] * rank}, lambda y: x.error + 1e-5 * x.size * (kind == "average"), rounds=kind == "average")
+    if kind == "relu":
+        return g.add("Relu", [x], None, lambda y: x.error, rounds=False)
+    if kind == "scale":
+        w = g.operand((1, c, *[1] * rank), x.dtype, plain=True)
+        return g.add(g.among(("Mul", "Add")), [x, w], None, lambda y: x.error * max(1, w.size) + 1e-5 * w.size)
+    if kind == "double":
+        return moved(g, "Concat", x, [x if g.chance(0.3) else g.add("Neg", [x], None, lambda y: x.error, rounds=False)], {"axis": 1})
+    mean = g.add("GlobalAveragePool", [x], None, lambda y: x.error + 1e-5 * x.size)
+    gate = g.add("Sigmoid", [mean], None, lambda y: 0.25 * mean.error)
+    return g.add("Mul", [x, gate], None, lambda y: x.error + x.size * gate.error)
+
+
+@step(3)
+def stack(g):
+    """Layers, one behind the other; some also read what was before."""
+    x = g.value(lambda v: image(v, (3, 4)) and min(v.shape[2:]) >= 3)
+    made = [x]
+    for _ in range(g.between(2, 6)):
+        y = made[-1]
+        g.everywhere(lambda: min(y.shape[2:]) >= 2)
+        like = [v for v in made[:-1] if all(a.shape == b.shape for a, b in zip(v.arrays, y.arrays))]
+        if like and g.chance(0.4):
+            other = g.among(like)
+            made.append(g.add("Add", [y, other], None, lambda z: y.error + other.error))
+        else:
+            made.append(layer(g, y))
+
+
 @step(1)
 def conv_transpose(g):
     x = g.value(lambda v: v.dtype == np.float32 and image(v) and v.array.size < 600 and v.shape[1] <= 8)

@@ -123,7 +123,7 @@ beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
 beside "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
-beside "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
+beside "random models" script tests/hostile/graphs.sh  # 60, in two ways each, at -O0; --all: 600 at -O3
 beside "threads" script tests/threads/run.sh  # at -O3
 beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
@@ -147,6 +147,7 @@ beside "the same bits on every machine" script tests/numerics/reproducible.sh
 beside "faults of memory, files, disks and signals" script tests/faults/run.sh  # a sample; --all: each call
 beside "the same bytes everywhere" script tests/reproducible/run.sh  # two networks; --all: seven, and all forms under all circumstances
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
+beside "models as small as a fault" script tests/reduce/run.sh
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
@@ -175,7 +176,7 @@ long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/r
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
 long_stage "faults, all of them" script tests/faults/run.sh build --all
 long_stage "the same bytes everywhere, all forms" script tests/reproducible/run.sh build --all
-long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
+long_stage "random models, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "integer kernels to the bit, 200 forms of each" script tests/quantised/run.sh build --all
 long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "compiler/budgets.h"
+#include "compiler/ir/dim_node.h"
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/lowering/memory/memory_goal.h"
 #include "compiler/lowering/memory/plan_memory.h"
@@ -326,6 +327,7 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
 Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
   Compilation result = compile_general(model, options);
   if (!options.stop_after.empty()) return result;
+  const KeptBounds kept;  // variants state others of the same symbols, and the interface is that of the general program
   result.variants = compile_variants(model, options, result.program);
   add_equal_variant(result.variants, model, options, result.program, result.equal, {});
   return result;

@@ -30,6 +30,16 @@ Term as_term(Dim d) {
   }
   return {1, {d}};
 }
+/// All extents that there are, by their text.
+std::unordered_map<std::string, std::unique_ptr<Dim::Node>>& all_nodes() {
+  static std::unordered_map<std::string, std::unique_ptr<Dim::Node>> table;
+  return table;
+}
+std::mutex& nodes_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 std::vector<Term> as_terms(Dim d) {
   std::vector<Term> terms;
   if (d.kind() == Dim::Kind::Sum) {
@@ -43,20 +53,30 @@ std::vector<Term> as_terms(Dim d) {
 }  // namespace
 
 const Dim::Node* Dim::intern(Kind kind, int64_t value, std::string name, std::vector<Dim> args) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::unique_ptr<Node>> table;
   std::string text = text_of(kind, value, name, args);
   constexpr std::size_t kLongestText = 256 << 10;
   if (text.size() > kLongestText)
     throw Error(ErrorKind::Unsupported, "an extent is an expression too long to follow", "state dimensions with --dim");
   const DimBounds b = bounds_of(kind, value, args);
   if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
-  const std::scoped_lock lock(mutex);
-  auto& slot = table[text];
+  const std::scoped_lock lock(nodes_mutex());
+  auto& slot = all_nodes()[text];
   if (!slot) {
     slot = std::make_unique<Node>(Node{kind, value, std::move(name), std::move(args), b.min, b.max, text});
   }
   return slot.get();
+}
+
+KeptBounds::KeptBounds() {
+  const std::scoped_lock lock(nodes_mutex());
+  for (const auto& [text, node] : all_nodes()) stated_.push_back({node.get(), node->min, node->max, node->limit});
+}
+KeptBounds::~KeptBounds() {
+  for (const Stated& stated : stated_) {
+    if (stated.node->kind == Dim::Kind::Symbol) stated.node->min = stated.min, stated.node->max = stated.max;
+    stated.node->limit = stated.limit;
+  }
+  forget_bounds();
 }
 
 Dim::Dim(int64_t value) {

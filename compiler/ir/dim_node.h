@@ -31,6 +31,24 @@ DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args)
 /// Call it when bounds of a symbol are stated anew: bounds of expressions are then computed again on demand.
 void forget_bounds();
 
+/// While it lives, other graphs may state bounds and limits of symbols that have the same names, those of runs too. At its end what was
+/// stated before holds again.
+class KeptBounds {
+ public:
+  KeptBounds();
+  ~KeptBounds();
+  KeptBounds(const KeptBounds&) = delete;
+  KeptBounds& operator=(const KeptBounds&) = delete;
+
+ private:
+  struct Stated {
+    const Dim::Node* node;
+    int64_t min, max;
+    std::optional<Dim> limit;
+  };
+  std::vector<Stated> stated_;
+};
+
 std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, const std::vector<Dim>& args);
 
 inline int64_t floor_of(int64_t a, int64_t b) {

@@ -44,6 +44,7 @@ void make_unsigned(Graph& graph) {
         }))
       continue;
     graph[y].type.element = ElementType::U8;
+    graph[y].stated = {};  // the model's type no longer holds
     node.attributes.erase("output_dtype");
     raise_zero(graph, node);
     for (Node* reader : readers[y]) raise_zero(graph, *reader);

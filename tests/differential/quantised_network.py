@@ -212,6 +212,8 @@ class Network:
         graph = helper.make_graph(kept, "network", [info(name, array, shape(name, array)) for name, array in feeds.items()],
                                   [info(name, self.arrays[name], None if symbols else self.arrays[name].shape) for name in ends],
                                   [numpy_helper.from_array(array, name) for name, array in self.constants.items() if name in needed])
+        if self.d.chance(0.3):  # exporters state the types of what is inside
+            graph.value_info.extend(info(name, self.arrays[name], None) for node in kept for name in node.output if name and name not in ends)
         model = helper.make_model(graph, opset_imports=opsets(self.version), ir_version=10)
         return model, feeds, list(ends.values())
 

@@ -44,6 +44,8 @@ def pool(d, op):
     since_dilations = {"MaxPool": 10, "AveragePool": 19, "LpPool": 18}[op]
     since_ceil = {"MaxPool": 10, "AveragePool": 10, "LpPool": 18}[op]
     kernel, attributes, reach = window(d, rank, opset, opset >= since_dilations, opset >= since_ceil)
+    if attributes.get("ceil_mode"):  # a window may reach out by less than a stride
+        reach = [max(1, r - stride + 1) for r, stride in zip(reach, attributes.get("strides", [1] * rank))]
     outputs = 1
     if op == "AveragePool" and opset >= 7 and d.chance(0.5):
         attributes["count_include_pad"] = d.int(0, 1)

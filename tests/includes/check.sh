@@ -25,7 +25,7 @@ found="$(grep -rnE '^ *# *include' runtime_stub/onnxc/contract | grep -vE '# *in
 [ -z "$found" ] || { echo "contracts know no instruction set, and use nothing but each other:"; echo "$found" | sed 's/^/  /'; status=1; }
 forbid codegen 'tools/|tests/|onnx/|google/protobuf/' 'codegen/ may use compiler/ and targets/ only'
 forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CLI/|onnx/' 'runtime_stub/ stands alone'
-found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -vE '^(compiler/frontend|tools/(compress|model|quantize))/')"
+found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -vE '^(compiler/frontend|tools/(compress|model|quantize|reduce))/')"
 [ -z "$found" ] || { echo "ONNX's headers are for compiler/frontend, and for commands that write models:"; echo "$found" | sed 's/^/  /'; status=1; }
 # What interfaces show, and what functions of the compiler take, is the same for all machines; all else of the runtime is named by the instruction set. See isa.hpp.
 found="$(grep -rnE '^namespace onnxc(::[a-z_]+)* [{]' runtime_stub --include='*.hpp' | grep -vE '^runtime_stub/onnxc/(base|types|threads|memory|shared_executor|gpu/interface|contract/columns)\.hpp:')"

@@ -1,4 +1,5 @@
 #include "compiler/ir/dim.h"
+#include "compiler/ir/dim_node.h"
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -99,6 +100,23 @@ TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
   CHECK_FALSE(max(free, count).upper_bound().has_value());
   CHECK_FALSE((free * 2).upper_bound().has_value());
   CHECK((free * count).upper_bound([](const std::string& s) { return s == "@free"; }) == free * n * 4);
+}
+
+TEST_CASE("what another graph states of the same symbols is forgotten", "[dim]") {
+  const Dim n = Dim::symbol("lines", 2, 9), found = Dim::run_time_symbol("@found", 0, kFar, n * 4), sum = found + 1;
+  {
+    const KeptBounds kept;
+    Dim::symbol("lines", 3, 3);
+    Dim::run_time_symbol("@found", 0, 12, Dim(12));
+    Dim::state_limit(sum, 5);
+    CHECK(found.upper_bound() == Dim(12));
+    CHECK(n.max_value() == 3);
+  }
+  CHECK(found.upper_bound() == n * 4);
+  CHECK(sum.upper_bound() == n * 4 + 1);
+  CHECK(n.min_value() == 2);
+  CHECK(n.max_value() == 9);
+  CHECK(sum.max_value() == 37);
 }
 
 TEST_CASE("a limit that stands on what it limits says nothing", "[dim]") {

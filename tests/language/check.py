@@ -11,6 +11,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 import branches  # noqa: E402, F401
 import broadcasting  # noqa: E402, F401
 import edges  # noqa: E402, F401
+import found  # noqa: E402, F401
 import functions  # noqa: E402, F401
 import loops  # noqa: E402, F401
 from case import CASES  # noqa: E402

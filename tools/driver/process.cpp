@@ -73,7 +73,7 @@ pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& arguments, double seconds) {
+ProcessResult run_process(const std::vector<std::string>& arguments, double seconds, const std::atomic<bool>* stop) {
   ONNXC_CHECK(!arguments.empty(), "a command has a program");
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -88,11 +88,18 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double seco
     const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin;
     return static_cast<int>(std::max(0.0, seconds * 1e3 - passed.count())) + 1;
   };
+  constexpr int kLook = 100;  // milliseconds between looks at `stop`
+  const auto patience = [&] {
+    const int left = seconds > 0 ? milliseconds_left() : -1;
+    return stop == nullptr ? left : left < 0 ? kLook : std::min(left, kLook);
+  };
+  const auto is_over = [&] { return (stop != nullptr && *stop) || stop == nullptr || (seconds > 0 && milliseconds_left() <= 1); };
   std::array<char, 65536> buffer;
   while (true) {
     pollfd waiting{pipe.reading(), POLLIN, 0};
-    const int ready = poll(&waiting, 1, seconds > 0 ? milliseconds_left() : -1);
+    const int ready = poll(&waiting, 1, patience());
     if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0 && !is_over()) continue;
     if (ready == 0) {
       result.timed_out = true;
       kill(-child.pid(), SIGKILL);

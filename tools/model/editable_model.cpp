@@ -97,12 +97,16 @@ onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
   } catch (const std::exception& error) {
     throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(error)));
   }
-  ExternalData external{path.parent_path(), {}};
+  embed_external_data(model, path.parent_path());
+  return model;
+}
+
+void embed_external_data(onnx::ModelProto& model, const std::filesystem::path& folder) {
+  ExternalData external{folder, {}};
   for_each_tensor(*model.mutable_graph(), [&](onnx::TensorProto& tensor) {
     if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
     tensor = to_proto(*import_tensor(tensor, external), tensor.name());
   });
-  return model;
 }
 
 void write_model(const onnx::ModelProto& model, const std::filesystem::path& path) {

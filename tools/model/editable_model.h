@@ -13,6 +13,8 @@ namespace onnxc {
 
 /// Reads a model with its external data, functions inlined. Throws Error{Io, Invalid, Unsupported}, as the compiler does.
 onnx::ModelProto read_editable_model(const std::filesystem::path& path);
+/// Tensors whose elements lie in files beside the model hold them from then on. Throws Error{Io, Invalid}.
+void embed_external_data(onnx::ModelProto& model, const std::filesystem::path& folder);
 /// Whole or not at all. Throws Error{Budget} beyond protobuf's 2 GiB.
 void write_model(const onnx::ModelProto& model, const std::filesystem::path& path);
 

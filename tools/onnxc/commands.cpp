@@ -302,6 +302,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_package(app, command);
   add_quantize(app, command);
   add_compress(app, command);
+  add_reduce(app, command);
 }
 
 }  // namespace onnxc

@@ -172,7 +172,8 @@ int run(int argc, char** argv) {
       "  onnxc report model.onnx -o page.html shows what became of it\n"
       "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"
       "  onnxc quantize model.onnx --calibration DIR -o small.onnx   makes it one of integers\n"
-      "  onnxc compress model.onnx --calibration DIR -o small.onnx   makes it one of fewer parameters"};
+      "  onnxc compress model.onnx --calibration DIR -o small.onnx   makes it one of fewer parameters\n"
+      "  onnxc reduce model.onnx --check COMMAND -o small.onnx       makes it as small as a fault allows"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
   app.require_subcommand(0, 1);
   Arguments a;

@@ -9,6 +9,7 @@
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/model_options.h"
 #include "tools/quantize/quantize.h"
+#include "tools/reduce/reduce.h"
 
 namespace onnxc {
 namespace {
@@ -167,6 +168,39 @@ void add_compress(CLI::App& app, std::function<int()>& command) {
       return compress_command(held->options);
     };
   });
+}
+
+void add_reduce(CLI::App& app, std::function<int()>& command) {
+  CLI::App& reduce = *app.add_subcommand(
+      "reduce",
+      "Make the smallest model that still shows something: a wrong answer, a refusal, a crash, a slow step. See docs/reducing.md");
+  auto options = std::make_shared<ReduceOptions>();
+  reduce.add_option("model", options->model, "ONNX model")->required();
+  reduce.add_option("-o,--output", options->output, "The smallest model so far; it is replaced whenever a smaller one is found")
+      ->required();
+  reduce
+      .add_option(
+          "--check", options->check,
+          "A command of the shell whose exit status is 0 as long as a model is of interest. {} in it stands for the model's path, which "
+          "otherwise comes at the end")
+      ->type_name("COMMAND")
+      ->required();
+  reduce
+      .add_option("--seconds", options->seconds,
+                  "End after so many seconds, with the smallest model so far; 0: when nothing is left to try")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  reduce.add_option("--check-seconds", options->check_seconds, "How long the command may take for one model")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  reduce.add_option("--jobs", options->jobs, "Models that are checked at once; the result is the same")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  reduce.footer(
+      "Examples:\n"
+      "  onnxc reduce model.onnx --check '! onnxc run {}' -o small.onnx                                 a wrong answer\n"
+      "  onnxc reduce model.onnx --check 'onnxc {} -o /tmp/x.cpp 2>&1 | grep -q \"has no rank\"' -o small.onnx   a refusal, by its text");
+  reduce.callback([options, &command] { command = [options] { return reduce_command(*options); }; });
 }
 
 }  // namespace onnxc

@@ -46,6 +46,7 @@ int wait(const Warden& warden) {
     } else {
       signal = sigwaitinfo(&warden.signals, nullptr);
     }
+    if (std::atomic<bool>* const asked = asked_to_end; signal > 0 && asked != nullptr && !asked->exchange(true)) continue;
     if (signal > 0) return signal;
   }
 }

@@ -54,12 +54,13 @@ Extents window_output(const Node& node, const Window& w, const Extents& spatial,
   Extents out;
   for (std::size_t i = 0; i < spatial.size(); ++i) {
     const Dim dilated = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - dilated;
-    if (room.max_value() < 0 && spatial[i].max_value() > 0)
-      node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding",
-                                                dilated.text(), i + 2, (room + dilated).text()));
     Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
     // A last window that would begin in the padding at the end is dropped.
     if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));
+    // With ceil_mode a window may reach out by less than a stride.
+    if (n.max_value() <= 0 && spatial[i].max_value() > 0)
+      node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding",
+                                                dilated.text(), i + 2, (room + dilated).text()));
     out.push_back(max(n, 0));
   }
   return out;

@@ -209,8 +209,11 @@ bool takes_vectors(KernelQuery& l, const ResizePlan& plan) {
 }  // namespace
 
 void lower_resize(KernelQuery& l) {
-  const ResizePlan plan = plan_resize(l.graph(), l.node());
-  ONNXC_CHECK(!plan.axes.empty(), "a Resize that changes nothing is decomposed");
+  ResizePlan plan = plan_resize(l.graph(), l.node());
+  if (plan.axes.empty()) {  // scales of 1 that became constants once the node could no longer be decomposed
+    const int last = static_cast<int>(plan.out.size()) - 1;
+    plan.axes.push_back({.axis = last, .in = plan.out.back(), .out = plan.out.back(), .scale = 1});
+  }
   const ElementType type = l.type(0).element;
   if (!is_nearest(l.node()) && !is_float(type) && !is_integer(type)) l.unsupported(fmt::format("interpolation of {}", name(type)));
   if (!takes_vectors(l, plan)) return lower_scalar(l, plan);

@@ -2,4 +2,4 @@
 
 The order of the files is that of the draws: another one makes other graphs of the same seeds.
 """
-from steps import elementwise, shapes, reductions, products, control  # noqa: F401  which registers them
+from steps import elementwise, integers, shapes, indexing, reductions, products, windows, normalisations, attention, recurrent, quantised, microsoft, text, control, single  # noqa: F401  which registers them

@@ -18,7 +18,7 @@ strict=(-Wall -Wextra -Wpedantic -Werror)
 for form in files platformio zephyr esp-idf cmsis-pack; do make_package $form generic; done
 
 echo "-- files: with CMake, and by hand from C and from old C++"
-cmake -S "$out/files/digits" -B "$out/files/build" >/dev/null
+cmake -G Ninja -S "$out/files/digits" -B "$out/files/build" >/dev/null
 cmake --build "$out/files/build" >"$out/log" 2>&1 || { cat "$out/log"; fail "files do not build"; }
 "$out/files/build/digits_example" | grep -qx 'digits: ok' || fail "the example does not run"
 gcc -std=c11 "${strict[@]}" -fsyntax-only "$out/files/digits/main.c"
@@ -68,7 +68,7 @@ add_executable(app ${CMAKE_BINARY_DIR}/start.c)
 target_link_libraries(app main)
 CMAKE
 for form in zephyr esp-idf; do
-  cmake -S "$out/$form/app" -B "$out/$form/build" >/dev/null
+  cmake -G Ninja -S "$out/$form/app" -B "$out/$form/build" >/dev/null
   cmake --build "$out/$form/build" >"$out/log" 2>&1 || { cat "$out/log"; fail "$form does not build"; }
   "$out/$form/build/app" | grep -qx 'digits: ok' || fail "the example of $form does not run"
 done

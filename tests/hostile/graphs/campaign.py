@@ -219,7 +219,7 @@ def main():
                     count.add(line, log)
                     if options.reduce and options.keep and line.get("faults") and not line["disputed"]:
                         log(f"graph {line['end']}: {reduce(options.keep, line['end'], *line['faults'][0], options.reduce)}")
-            if options.hours and count.models >= told + 400:
+            if options.hours and count.models >= told + 100:
                 told = count.models
                 log(count.summary(time.time() - start))
     log(count.summary(time.time() - start))

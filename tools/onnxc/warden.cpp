@@ -32,6 +32,7 @@ struct Warden {
 };
 
 std::atomic_flag ending = ATOMIC_FLAG_INIT;
+bool has_ended = false;  // by a result of its own
 
 /// The signal that came, or 0 at the deadline.
 int wait(const Warden& warden) {
@@ -74,6 +75,9 @@ void* watch(void* argument) {
 
 void start_warden(double seconds, std::function<int(const Error&)> refuse) {
   static Warden& warden = *new Warden;
+  // A process may be a copy of one that has run already.
+  ending.clear();
+  has_ended = false;
   warden.seconds = seconds;
   warden.refuse = std::move(refuse);
   constexpr double kForever = 1e9;  // s
@@ -99,7 +103,6 @@ void start_warden(double seconds, std::function<int(const Error&)> refuse) {
 }
 
 void end_watch() {
-  static bool has_ended = false;
   if (std::exchange(has_ended, true)) return;
   while (ending.test_and_set()) pause();
 }

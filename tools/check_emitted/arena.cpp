@@ -40,7 +40,8 @@ class UseCollector : public RecursiveASTVisitor<UseCollector> {
     return true;
   }
   bool VisitCXXStaticCastExpr(CXXStaticCastExpr* e) {  // static_cast<void>(arena)
-    if (e->getType()->isVoidType() && is_arena(e->getSubExpr())) accounted_.insert(cast<DeclRefExpr>(e->getSubExpr()->IgnoreParenImpCasts()));
+    if (e->getType()->isVoidType() && is_arena(e->getSubExpr()))
+      accounted_.insert(cast<DeclRefExpr>(e->getSubExpr()->IgnoreParenImpCasts()));
     return true;
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
@@ -70,7 +71,8 @@ class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
   explicit FunctionCollector(ASTContext& context) : sources_(context.getSourceManager()) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
     if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation()))) return true;
-    if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos) functions[variant(*f)].steps.push_back(f);
+    if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos)
+      functions[variant(*f)].steps.push_back(f);
     const CXXRecordDecl* const result = f->getReturnType()->getAsCXXRecordDecl();
     if (result != nullptr && result->getName() == "Plan") functions[variant(*f)].plans.push_back(f);
     return true;
@@ -149,7 +151,8 @@ class ArenaJudge {
   }
 
   /// For one set of sizes.
-  void judge_at(const FunctionDecl& steps, const Uses& uses, const Sizes& sizes, const SizeValues& values, std::optional<int64_t> arena_bytes) {
+  void judge_at(const FunctionDecl& steps, const Uses& uses, const Sizes& sizes, const SizeValues& values,
+                std::optional<int64_t> arena_bytes) {
     if (!arena_bytes) return report(steps.getLocation(), "the plan does not say how large the arena is");
     struct Place {
       int64_t begin, end;
@@ -166,14 +169,15 @@ class ArenaJudge {
       if (!begin || !bytes) continue;
       places[id] = {*begin, *begin + *bytes, buffer.first, buffer.last};
       if (*begin < 0 || *begin + *bytes > *arena_bytes)
-        return report(steps.getLocation(), "buffer " + std::to_string(id) + " ends at byte " + std::to_string(*begin + *bytes) + " of an arena of " +
-                                               std::to_string(*arena_bytes));
+        return report(steps.getLocation(), "buffer " + std::to_string(id) + " ends at byte " + std::to_string(*begin + *bytes) +
+                                               " of an arena of " + std::to_string(*arena_bytes));
     }
     for (auto a = places.begin(); a != places.end(); ++a) {
       for (auto b = std::next(a); b != places.end(); ++b) {
         const Place &x = a->second, &y = b->second;
         if (x.first < y.last && y.first < x.last && x.begin < y.end && y.begin < x.end)
-          return report(steps.getLocation(), "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap");
+          return report(steps.getLocation(),
+                        "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap");
       }
     }
     auto next = plan_.buffers.begin();
@@ -184,7 +188,8 @@ class ArenaJudge {
         const int root = plan_.root_of(entry.first);
         const auto place = places.find(root);
         const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = bytes_of(entry.first);
-        return place != places.end() && inside && bytes && place->second.begin + *inside == *offset && *offset + *bytes <= place->second.end;
+        return place != places.end() && inside && bytes && place->second.begin + *inside == *offset &&
+               *offset + *bytes <= place->second.end;
       };
       next = std::find_if(next, plan_.buffers.end(), is_there);
       if (next == plan_.buffers.end()) return report(pointer.where, "no buffer of the plan lies at byte " + std::to_string(*offset));
@@ -223,10 +228,12 @@ class CallerCollector : public RecursiveASTVisitor<CallerCollector> {
  public:
   CallerCollector(ASTContext& context, ArenaFindings& result) : sources_(context.getSourceManager()), result_(result) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f)) return true;
+    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f))
+      return true;
     CheckCollector inside;
     inside.TraverseStmt(f->getBody());
-    if (inside.names_steps && !inside.checks) result_.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
+    if (inside.names_steps && !inside.checks)
+      result_.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
     return true;
   }
 
@@ -244,7 +251,8 @@ ArenaFindings check_arena(ASTContext& context, const std::map<std::string, Memor
   for (const auto& [variant, functions] : collector.functions) {
     const auto plan = plans.find(variant);
     if (plan == plans.end()) {
-      for (const FunctionDecl* steps : functions.steps) result.findings.push_back({Rule::Arena, steps->getLocation(), "the plan has no variant '" + variant + "'"});
+      for (const FunctionDecl* steps : functions.steps)
+        result.findings.push_back({Rule::Arena, steps->getLocation(), "the plan has no variant '" + variant + "'"});
       continue;
     }
     if (!plan->second.is_divided) ArenaJudge(context, plan->second, functions, result).judge();

@@ -159,11 +159,13 @@ class ArenaJudge {
       int first, last;
     };
     std::map<int, Place> places;  // of roots
+    const bool is_fixed =
+        std::ranges::none_of(values, [](const auto& value) { return value.first.starts_with("p.b") && value.first != "p.bytes"; });
     const auto bytes_of = [&](int id) { return evaluate(plan_.buffers.at(id).bytes, sizes); };
     for (const auto& [id, buffer] : plan_.buffers) {
       if (buffer.parent >= 0) continue;
       std::optional<int64_t> begin;
-      if (functions_.plans.empty()) begin = evaluate(buffer.offset, sizes);
+      if (is_fixed) begin = evaluate(buffer.offset, sizes);
       else if (const auto found = values.find("p.b" + std::to_string(id)); found != values.end()) begin = found->second;
       const auto bytes = bytes_of(id);
       if (!begin || !bytes) continue;
@@ -184,17 +186,32 @@ class ArenaJudge {
     for (const Pointer& pointer : uses.pointers) {
       const auto offset = size_value(*pointer.offset, values, context_);
       if (!offset) return report(pointer.where, "an offset that is not understood");
+      const MemberExpr* const named = plan_member(pointer.offset);
       const auto is_there = [&](const auto& entry) {
         const int root = plan_.root_of(entry.first);
         const auto place = places.find(root);
         const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = bytes_of(entry.first);
-        return place != places.end() && inside && bytes && place->second.begin + *inside == *offset &&
-               *offset + *bytes <= place->second.end;
+        if (place == places.end() || !inside || !bytes || place->second.begin + *inside != *offset) return false;
+        // Of symbolic sizes, the model may refuse those for which a view would be larger than what it lies in.
+        return is_fixed ? *offset + *bytes <= place->second.end
+                        : named == nullptr || named->getMemberDecl()->getName() == "b" + std::to_string(root);
       };
       next = std::find_if(next, plan_.buffers.end(), is_there);
       if (next == plan_.buffers.end()) return report(pointer.where, "no buffer of the plan lies at byte " + std::to_string(*offset));
       ++next;
     }
+  }
+
+  /// `p.b6` in an offset; null if there is none.
+  static const MemberExpr* plan_member(const Stmt* offset) {
+    if (const auto* member = dyn_cast<MemberExpr>(offset)) {
+      const auto* const base = dyn_cast<DeclRefExpr>(member->getBase()->IgnoreParenCasts());
+      if (base != nullptr && base->getNameInfo().getAsString() == "p") return member;
+    }
+    for (const Stmt* part : offset->children()) {
+      if (const MemberExpr* const found = part == nullptr ? nullptr : plan_member(part)) return found;
+    }
+    return nullptr;
   }
 
   /// Nothing if it depends on what only a run knows.

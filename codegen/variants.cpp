@@ -49,7 +49,8 @@ std::string sizes_text(const Sizes& sizes) {
 std::string print_programs(const Compilation& compilation) {
   std::string text = print_program(compilation.program);
   const std::vector<std::string> names = variant_names(compilation.variants);
-  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("variant {}\n{}", names[i], print_program(compilation.variants[i].program));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fmt::format("variant {}\n{}", names[i], print_program(compilation.variants[i].program));
   return text;
 }
 

@@ -7,7 +7,8 @@
 namespace onnxc::check_emitted {
 namespace {
 
-constexpr std::string_view kNames[] = {"allocation", "recursion", "exception", "state", "leaf", "assembly", "loop", "const", "index", "arena"};
+constexpr std::string_view kNames[] = {"allocation", "recursion", "exception", "state", "leaf",
+                                       "assembly",   "loop",      "const",     "index", "arena"};
 
 }  // namespace
 

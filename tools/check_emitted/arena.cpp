@@ -40,7 +40,8 @@ class UseCollector : public RecursiveASTVisitor<UseCollector> {
     return true;
   }
   bool VisitCXXStaticCastExpr(CXXStaticCastExpr* e) {  // static_cast<void>(arena)
-    if (e->getType()->isVoidType() && is_arena(e->getSubExpr())) accounted_.insert(cast<DeclRefExpr>(e->getSubExpr()->IgnoreParenImpCasts()));
+    if (e->getType()->isVoidType() && is_arena(e->getSubExpr()))
+      accounted_.insert(cast<DeclRefExpr>(e->getSubExpr()->IgnoreParenImpCasts()));
     return true;
   }
   bool VisitDeclRefExpr(DeclRefExpr* e) {
@@ -70,7 +71,8 @@ class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
   explicit FunctionCollector(ASTContext& context) : sources_(context.getSourceManager()) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
     if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation()))) return true;
-    if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos) functions[variant(*f)].steps.push_back(f);
+    if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos)
+      functions[variant(*f)].steps.push_back(f);
     const CXXRecordDecl* const result = f->getReturnType()->getAsCXXRecordDecl();
     if (result != nullptr && result->getName() == "Plan") functions[variant(*f)].plans.push_back(f);
     return true;
@@ -149,47 +151,67 @@ class ArenaJudge {
   }
 
   /// For one set of sizes.
-  void judge_at(const FunctionDecl& steps, const Uses& uses, const Sizes& sizes, const SizeValues& values, std::optional<int64_t> arena_bytes) {
+  void judge_at(const FunctionDecl& steps, const Uses& uses, const Sizes& sizes, const SizeValues& values,
+                std::optional<int64_t> arena_bytes) {
     if (!arena_bytes) return report(steps.getLocation(), "the plan does not say how large the arena is");
     struct Place {
       int64_t begin, end;
       int first, last;
     };
     std::map<int, Place> places;  // of roots
+    const bool is_fixed =
+        std::ranges::none_of(values, [](const auto& value) { return value.first.starts_with("p.b") && value.first != "p.bytes"; });
     const auto bytes_of = [&](int id) { return evaluate(plan_.buffers.at(id).bytes, sizes); };
     for (const auto& [id, buffer] : plan_.buffers) {
       if (buffer.parent >= 0) continue;
       std::optional<int64_t> begin;
-      if (functions_.plans.empty()) begin = evaluate(buffer.offset, sizes);
+      if (is_fixed) begin = evaluate(buffer.offset, sizes);
       else if (const auto found = values.find("p.b" + std::to_string(id)); found != values.end()) begin = found->second;
       const auto bytes = bytes_of(id);
       if (!begin || !bytes) continue;
       places[id] = {*begin, *begin + *bytes, buffer.first, buffer.last};
       if (*begin < 0 || *begin + *bytes > *arena_bytes)
-        return report(steps.getLocation(), "buffer " + std::to_string(id) + " ends at byte " + std::to_string(*begin + *bytes) + " of an arena of " +
-                                               std::to_string(*arena_bytes));
+        return report(steps.getLocation(), "buffer " + std::to_string(id) + " ends at byte " + std::to_string(*begin + *bytes) +
+                                               " of an arena of " + std::to_string(*arena_bytes));
     }
     for (auto a = places.begin(); a != places.end(); ++a) {
       for (auto b = std::next(a); b != places.end(); ++b) {
         const Place &x = a->second, &y = b->second;
         if (x.first < y.last && y.first < x.last && x.begin < y.end && y.begin < x.end)
-          return report(steps.getLocation(), "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap");
+          return report(steps.getLocation(),
+                        "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap");
       }
     }
     auto next = plan_.buffers.begin();
     for (const Pointer& pointer : uses.pointers) {
       const auto offset = size_value(*pointer.offset, values, context_);
       if (!offset) return report(pointer.where, "an offset that is not understood");
+      const MemberExpr* const named = plan_member(pointer.offset);
       const auto is_there = [&](const auto& entry) {
         const int root = plan_.root_of(entry.first);
         const auto place = places.find(root);
         const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = bytes_of(entry.first);
-        return place != places.end() && inside && bytes && place->second.begin + *inside == *offset && *offset + *bytes <= place->second.end;
+        if (place == places.end() || !inside || !bytes || place->second.begin + *inside != *offset) return false;
+        // Of symbolic sizes, the model may refuse those for which a view would be larger than what it lies in.
+        return is_fixed ? *offset + *bytes <= place->second.end
+                        : named == nullptr || named->getMemberDecl()->getName() == "b" + std::to_string(root);
       };
       next = std::find_if(next, plan_.buffers.end(), is_there);
       if (next == plan_.buffers.end()) return report(pointer.where, "no buffer of the plan lies at byte " + std::to_string(*offset));
       ++next;
     }
+  }
+
+  /// `p.b6` in an offset; null if there is none.
+  static const MemberExpr* plan_member(const Stmt* offset) {
+    if (const auto* member = dyn_cast<MemberExpr>(offset)) {
+      const auto* const base = dyn_cast<DeclRefExpr>(member->getBase()->IgnoreParenCasts());
+      if (base != nullptr && base->getNameInfo().getAsString() == "p") return member;
+    }
+    for (const Stmt* part : offset->children()) {
+      if (const MemberExpr* const found = part == nullptr ? nullptr : plan_member(part)) return found;
+    }
+    return nullptr;
   }
 
   /// Nothing if it depends on what only a run knows.
@@ -223,10 +245,12 @@ class CallerCollector : public RecursiveASTVisitor<CallerCollector> {
  public:
   CallerCollector(ASTContext& context, ArenaFindings& result) : sources_(context.getSourceManager()), result_(result) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f)) return true;
+    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f))
+      return true;
     CheckCollector inside;
     inside.TraverseStmt(f->getBody());
-    if (inside.names_steps && !inside.checks) result_.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
+    if (inside.names_steps && !inside.checks)
+      result_.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
     return true;
   }
 
@@ -244,7 +268,8 @@ ArenaFindings check_arena(ASTContext& context, const std::map<std::string, Memor
   for (const auto& [variant, functions] : collector.functions) {
     const auto plan = plans.find(variant);
     if (plan == plans.end()) {
-      for (const FunctionDecl* steps : functions.steps) result.findings.push_back({Rule::Arena, steps->getLocation(), "the plan has no variant '" + variant + "'"});
+      for (const FunctionDecl* steps : functions.steps)
+        result.findings.push_back({Rule::Arena, steps->getLocation(), "the plan has no variant '" + variant + "'"});
       continue;
     }
     if (!plan->second.is_divided) ArenaJudge(context, plan->second, functions, result).judge();

@@ -26,9 +26,11 @@ llvm::cl::OptionCategory category("check_emitted");
 llvm::cl::list<std::string> allow("allow", llvm::cl::desc("more of what is allowed, in the form of allowed.txt"),
                                   llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
 
-llvm::cl::opt<std::string> plan("plan", llvm::cl::desc("the memory plan, as onnxc --emit=program prints it with the unit's options: pointers into the arena are "
-                                                       "checked, too; for one unit"),
-                                llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
+llvm::cl::opt<std::string> plan(
+    "plan",
+    llvm::cl::desc("the memory plan, as onnxc --emit=program prints it with the unit's options: pointers into the arena are "
+                   "checked, too; for one unit"),
+    llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
 
 /// What all units together were found to do.
 struct Total {
@@ -53,7 +55,8 @@ class Consumer : public ASTConsumer {
     ++total_.units;
     total_.violations += verdict.violations.size();
     llvm::outs() << file_ << ": " << verdict.entries << " entries, " << verdict.reached << " functions, " << verdict.leaves << " leaves, "
-                 << (total_.plans.empty() ? "" : std::to_string(pointers) + " pointers into the arena, ") << verdict.excused << " excused, " << verdict.violations.size() << " violations\n";
+                 << (total_.plans.empty() ? "" : std::to_string(pointers) + " pointers into the arena, ") << verdict.excused << " excused, "
+                 << verdict.violations.size() << " violations\n";
     for (const Violation& v : verdict.violations)
       llvm::outs() << "  " << v.file << ":" << v.line << ": " << name(v.rule) << ": " << v.what
                    << (v.function.empty() ? "" : " in " + v.function) << "\n";

@@ -61,7 +61,8 @@ int MemoryPlan::root_of(int buffer) const {
 
 Dim MemoryPlan::offset_in_root(int buffer) const {
   Dim offset = 0;
-  for (; buffers.contains(buffer) && buffers.at(buffer).parent >= 0; buffer = buffers.at(buffer).parent) offset += buffers.at(buffer).offset;
+  for (; buffers.contains(buffer) && buffers.at(buffer).parent >= 0; buffer = buffers.at(buffer).parent)
+    offset += buffers.at(buffer).offset;
   return offset;
 }
 

@@ -31,7 +31,8 @@ std::optional<int64_t> call_value(llvm::StringRef name, const std::vector<int64_
 /// N of `aligned<N>`.
 int64_t alignment_of(const FunctionDecl& f) {
   const TemplateArgumentList* const args = f.getTemplateSpecializationArgs();
-  if (args != nullptr && args->size() > 0 && args->get(0).getKind() == TemplateArgument::Integral) return args->get(0).getAsIntegral().getExtValue();
+  if (args != nullptr && args->size() > 0 && args->get(0).getKind() == TemplateArgument::Integral)
+    return args->get(0).getAsIntegral().getExtValue();
   return 64;
 }
 
@@ -84,7 +85,8 @@ std::optional<SizeValues> run_plan(const FunctionDecl& plan, const SizeValues& d
   if (body == nullptr || type == nullptr) return std::nullopt;
   SizeValues values = dims;
   for (const FieldDecl* field : type->fields()) {
-    const auto initial = field->getInClassInitializer() == nullptr ? std::nullopt : size_value(*field->getInClassInitializer(), values, context);
+    const auto initial =
+        field->getInClassInitializer() == nullptr ? std::nullopt : size_value(*field->getInClassInitializer(), values, context);
     if (!initial) return std::nullopt;
     values["p." + field->getNameAsString()] = *initial;
   }

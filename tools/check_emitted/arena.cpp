@@ -4,6 +4,7 @@
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
+#include <cctype>
 #include <random>
 #include <set>
 
@@ -134,7 +135,10 @@ class ArenaJudge {
         const int64_t least = std::max<int64_t>(1, symbol.min_value()), most = std::max(least, symbol.max_value());
         const int64_t value = std::min(most, least + static_cast<int64_t>(sample == 0 ? 0 : random() % (sample < 6 ? 9 : 700)));
         sizes[name] = value;
-        dims["dims." + member_name(name)] = value;
+        std::string member = "dims." + member_name(name);
+        dims[member] = value;
+        std::ranges::transform(member, member.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        dims[member] = value;  // units begin members with small letters
       }
       for (const FunctionDecl* plan : functions_.plans) judge_sample(steps, uses, *plan, sizes, dims);
     }

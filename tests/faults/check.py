@@ -333,6 +333,8 @@ def main():
     parser.add_argument("--moments", type=int, help="how many of each kind, instead of a few or with --all hundreds")
     parser.add_argument("--only", default="", help="names of commands; or 'none', for what is done once")
     options = parser.parse_args()
+    for ignored in (signal.SIGINT, signal.SIGHUP):  # by shells, of what runs in the background
+        signal.signal(ignored, signal.SIG_DFL)
     make_model(options.work)
     start, failures, statuses, runs = time.monotonic(), [], {}, 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -127,6 +127,7 @@ def main():
         expect(small is not None and "out of time" in said, "a limit of time", said)
         out = work / "small.onnx"
         out.unlink()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells have what runs in the background ignore it
         running = subprocess.Popen([ONNXC, "reduce", str(work / "model.onnx"), "--check", "sleep 0.1; grep -q Softmax {}", "-o", str(out)], stdout=subprocess.PIPE, text=True)
         end = time.time() + 10
         while time.time() < end and not (out.exists() and len(onnx.load(out).graph.node) < 13):

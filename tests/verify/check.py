@@ -1,6 +1,6 @@
 """onnxc verify on small models: what it says of right units, and that it finds faults.
 
-    check.py ONNXC
+    check.py         with $ONNXC_EXECUTABLE; run.sh sets it
 
 Faults are planted where no build of onnxc has to be wrong: in the expected values of a data set, and in C++ that a model calls as a custom operator, which crashes,
 never ends, or writes beyond its output. What passes do wrong is planted in tests/verify/pass_watch.cpp.
@@ -18,7 +18,7 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-ONNXC = Path(sys.argv[1]).resolve()
+ONNXC = os.environ["ONNXC_EXECUTABLE"]
 node = helper.make_node
 failures = 0
 

@@ -18,7 +18,7 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-ONNXC = os.environ["ONNXC_EXECUTABLE"]
+ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
 node = helper.make_node
 failures = 0
 

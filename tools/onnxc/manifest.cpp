@@ -48,9 +48,9 @@ ordered_json json_of(const HashedFile& file) { return {{"file", file.name}, {"sh
 }  // namespace
 
 void Outputs::add(const std::filesystem::path& path, const std::string& bytes) {
-  Text text;
-  text += std::string_view(bytes);
-  add(path, text);
+  files_.add(path, bytes);  // weights among them: no copy of these
+  if (wants_hashes_)
+    hashes_.push_back({path.filename().string(), sha256(std::as_bytes(std::span(bytes))), static_cast<int64_t>(bytes.size())});
 }
 void Outputs::add(const std::filesystem::path& path, const Text& text) {
   files_.add(path, text);

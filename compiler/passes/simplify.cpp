@@ -31,7 +31,10 @@ class Simplifier {
  private:
   /// Replaces the node's output by that value.
   void becomes(const Node& node, ValueId value) {
-    if (graph_[node.outputs[0]].type == graph_[value].type) same_[node.outputs[0]] = value;
+    const Value& before = graph_[node.outputs[0]];
+    if (!(before.type == graph_[value].type)) return;
+    same_[node.outputs[0]] = value;
+    if (!graph_[value].elements) graph_[value].elements = before.elements;  // readers may know the numbers by these names
   }
   Node* producer(ValueId v) {
     const int d = v == kAbsent ? -1 : definition_[v];

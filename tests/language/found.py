@@ -21,3 +21,8 @@ Case("a Resize that changes nothing after all", """g (float[N, 5, 1] x) => (floa
 # With ceil_mode the last window may reach out, and the first one may be the last.
 Case("a window that reaches out of its axis", "g (float[1, 1, 4] x) => (float[1, 1, b] y) { y = MaxPool <kernel_shape = [3], dilations = [2], strides = [2], ceil_mode = 1> (x) }",
      [({"x": f32([[[1, 5, 3, 9]]])}, [f32([[[3]]])])])
+
+# A Pad whose pads a run knows, named by a copy of them that simplification removes; no later pass finds the names again.
+for limit in (4, 5):
+    Case(f"pads behind a copy, {limit} passes", "g (float[2] x, int64[2] p) => (float[k] y) { q = Identity (p)  y = Pad (x, q) }",
+         [({"x": f32([1, 2]), "p": np.int64([1, 2])}, [f32([0, 1, 2, 0, 0])])], options=[f"--opt-bisect-limit={limit}"])

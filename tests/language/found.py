@@ -26,3 +26,8 @@ Case("a window that reaches out of its axis", "g (float[1, 1, 4] x) => (float[1,
 for limit in (4, 5):
     Case(f"pads behind a copy, {limit} passes", "g (float[2] x, int64[2] p) => (float[k] y) { q = Identity (p)  y = Pad (x, q) }",
          [({"x": f32([1, 2]), "p": np.int64([1, 2])}, [f32([0, 1, 2, 0, 0])])], options=[f"--opt-bisect-limit={limit}"])
+
+# Planes of two images have no form for a value of each channel.
+for images, size in ((2, 2), (2, 6), (1, 2)):
+    Case(f"a value of each channel after pooling {images} images of {size}", f"g (float[{images}, 2, {size}, {size}] x) => (float[a, b, d, e] y) {{ v = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)  y = Add (v, c) }}",
+         [({"x": (x := values(images, 2, size, size))}, [x.reshape(images, 2, size // 2, 2, size // 2, 2).max(axis=(3, 5)) + f32([[[[0.5]], [[-1]]]])])], {"c": f32([[[[0.5]], [[-1]]]])})

@@ -78,9 +78,10 @@ bool pools_by_two(const Graph& graph, const Node& node) {
   return window.kernel == Extents{2, 2} && window.strides[0] == 2 && window.strides[1] == 2;
 }
 
+}  // namespace
+
 EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }
 
-/// Whether operands of the epilogue have a form where planes are rows. A value for each channel, which every image repeats, has none.
 bool epilogue_fits_planes(const Graph& graph, const Node& node) {
   const Extents& y = graph[node.outputs[0]].type.extents;
   for (std::size_t i = static_cast<std::size_t>(node.own_inputs()); i < node.inputs.size(); ++i) {
@@ -89,8 +90,6 @@ bool epilogue_fits_planes(const Graph& graph, const Node& node) {
   }
   return true;
 }
-
-}  // namespace
 
 PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
   const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;

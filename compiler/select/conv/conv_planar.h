@@ -20,4 +20,9 @@ std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, con
 /// Lowers a MaxPool that absorbed such a Conv.
 void lower_planar_pool(KernelQuery& pool);
 
+/// Images [n, c, h, w] whose planes are rows, one after the other.
+EpilogueShape planes(const Extents& y);
+/// Whether operands of the node's epilogue have a form where planes are rows. A value for each channel, which every image repeats, has none.
+bool epilogue_fits_planes(const Graph& graph, const Node& node);
+
 }  // namespace onnxc

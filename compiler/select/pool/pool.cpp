@@ -6,6 +6,7 @@
 #include "compiler/ops/pool/pool.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/conv_planar.h"
 
 namespace onnxc {
 
@@ -32,6 +33,7 @@ NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel
 PlanarUse planar_pool(const Graph& graph, const Node& node, int) {
   const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
   if (!has_fast_pool(graph, node) || node.op != "MaxPool" || x.size() != 4 || !x[2].is_constant() || !x[3].is_constant()) return {};
+  if (!epilogue_fits_planes(graph, node)) return {};
   const Window window = pool_window(node, x);
   for (std::size_t i = 0; i < 2; ++i) {
     if (window.dilations[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0)) || !y[i + 2].is_constant())
@@ -71,7 +73,7 @@ void lower_planar(KernelQuery& l) {
                {"kw", dim_arg(window.kernel[1])},
                {"stride_y", dim_arg(window.strides[0])},
                {"stride_x", dim_arg(window.strides[1])}});
-  step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step)).emit();
+  step.epilogue(l.epilogue(planes(y.extents), step)).emit();
 }
 
 }  // namespace

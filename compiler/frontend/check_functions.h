@@ -13,7 +13,7 @@ class ModelProto;
 
 namespace onnxc {
 
-/// Throws if a call does not match its function, a function imports an opset that does not exist, functions call
+/// For a model that has functions. Throws if a call does not match its function, a function imports an opset that does not exist, functions call
 /// themselves, a node of a body is not as its opset has it, or inlining would produce more than `max_nodes` nodes: by default
 /// 100 times those that are written, but at least 40,000 and at most 2,000,000. `opsets`: those of the model; `knows`, `replaces`: as Schemas has them.
 void check_functions(const onnx::ModelProto& model, const std::map<std::string, int64_t>& opsets, const Schemas::Predicate& knows,

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "compiler/frontend/function_precision.h"
+#include "compiler/frontend/guard_inference.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
 #include "onnx/defs/function.h"
@@ -61,6 +62,7 @@ class Expander {
   }
 
   void infer_types() {
+    guard_inference();
     try {
       onnx::shape_inference::InferShapes(model_);
     } catch (const std::bad_alloc&) {

@@ -7,8 +7,7 @@
 
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
-#include "compiler/frontend/function_defaults.h"
-#include "compiler/frontend/guard_inference.h"
+#include "compiler/frontend/inline_functions.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
@@ -17,7 +16,6 @@
 #include "compiler/support/out_of_memory.h"
 #include "compiler/support/sha256.h"
 #include "compiler/support/stage.h"
-#include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
 #include "runtime_stub/onnxc/base.hpp"
 
@@ -248,7 +246,6 @@ std::string text(const ImportOptions::Range& range) {
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
   const Stage stage("import");
-  guard_inference();
   std::vector<std::byte> bytes = read_model_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
@@ -272,13 +269,9 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     const auto& function = model.functions(i);
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
-  check_functions(model, info.opsets, options.knows, options.replaces, options.max_nodes);
+  inline_functions(model, info.opsets, options.knows, options.replaces, options.max_nodes);
   Schemas schemas(info.opsets, options.knows, options.replaces);
   try {
-    if (model.functions_size() > 0) {
-      complete_calls(model);
-      onnx::inliner::InlineLocalFunctions(model, true);
-    }
     verify_nodes(model.graph(), schemas, 0);
     expand_functions(model, options.knows);
     check_node_count(model, options.max_nodes);

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/frontend/check_functions.h"
-#include "compiler/frontend/function_defaults.h"
 #include "compiler/frontend/guard_inference.h"
+#include "compiler/frontend/inline_functions.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
 #include "onnx/defs/schema.h"
-#include "onnx/inliner/inliner.h"
 #include "onnx/version_converter/convert.h"
 #include "tools/driver/files.h"
 
@@ -23,17 +21,6 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 
 constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
-
-template <class Visit>
-void for_each_tensor(GraphProto& graph, const Visit& visit) {
-  for (auto& tensor : *graph.mutable_initializer()) visit(tensor);
-  for (auto& node : *graph.mutable_node()) {
-    for (auto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_t()) visit(*attribute.mutable_t());
-      if (attribute.has_g()) for_each_tensor(*attribute.mutable_g(), visit);
-    }
-  }
-}
 
 template <class Visit>
 void for_each_node(const GraphProto& graph, const Visit& visit) {
@@ -82,21 +69,10 @@ void set_opset(onnx::ModelProto& model, int64_t opset) {
 }  // namespace
 
 onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
-  guard_inference();
   onnx::ModelProto model = parse_model(read_model_file(path));
   ModelInfo info;
   check_header(model, info);
-  check_functions(model, info.opsets, {}, {});
-  try {
-    if (model.functions_size() > 0) {
-      complete_calls(model);
-      onnx::inliner::InlineLocalFunctions(model, true);
-    }
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(error)));
-  }
+  inline_functions(model, info.opsets, {}, {});
   embed_external_data(model, path.parent_path());
   return model;
 }
@@ -128,6 +104,7 @@ void raise_opset(onnx::ModelProto& model, int64_t opset) {
   const int64_t own = opset_of(model);
   if (own >= opset) return;
   if (!has_changed(model.graph(), static_cast<int>(own), static_cast<int>(opset))) return set_opset(model, opset);
+  guard_inference();
   try {
     onnx::ModelProto converted = onnx::version_conversion::ConvertVersion(model, static_cast<int>(opset));
     model.Swap(&converted);

@@ -26,6 +26,17 @@ void raise_opset(onnx::ModelProto& model, int64_t opset);
 /// Imports a domain, unless it is imported already.
 void import_domain(onnx::ModelProto& model, const std::string& domain, int64_t version);
 
+/// Calls visit(tensor) for each initialiser and for each tensor among the attributes of nodes, in regions as well.
+template <class Visit>
+void for_each_tensor(onnx::GraphProto& graph, const Visit& visit) {
+  for (auto& tensor : *graph.mutable_initializer()) visit(tensor);
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_t()) visit(*attribute.mutable_t());
+      if (attribute.has_g()) for_each_tensor(*attribute.mutable_g(), visit);
+    }
+  }
+}
 TensorData to_tensor(const onnx::TensorProto& proto);
 onnx::TensorProto to_proto(const TensorData& tensor, const std::string& name);
 /// The elements of a tensor of f32; empty for another, and for null.

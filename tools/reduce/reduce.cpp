@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/frontend/guard_inference.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/support/error.h"
 #include "onnx/checker.h"
@@ -179,6 +180,7 @@ class Search {
 }  // namespace
 
 int reduce_command(const ReduceOptions& options) {
+  guard_inference();  // ONNX's checker infers
   lift_limits();
   asked_to_end = &stop;
   return Search(options).run();

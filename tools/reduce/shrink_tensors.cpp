@@ -1,5 +1,6 @@
 // Extents and elements.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -41,18 +42,6 @@ bool is_list_of_integers(const TensorProto& tensor) {
   return tensor.dims_size() == 0 || tensor.dims(0) <= kMostListElements;
 }
 
-/// An initialiser, or the constant of a node in the main graph.
-template <class Visit>
-void for_each_constant(GraphProto& graph, const Visit& visit) {
-  for (auto& tensor : *graph.mutable_initializer()) visit(tensor);
-  for (auto& node : *graph.mutable_node()) {
-    for (auto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_t()) visit(*attribute.mutable_t());
-      if (attribute.has_g()) for_each_constant(*attribute.mutable_g(), visit);
-    }
-  }
-}
-
 /// Each extent that is `from` becomes `to`, in inputs, constants, lists of extents, and, where `attributes`, in integers of nodes.
 bool replace_extent(ModelProto& model, int64_t from, int64_t to, bool attributes) {
   bool changed = false;
@@ -64,7 +53,7 @@ bool replace_extent(ModelProto& model, int64_t from, int64_t to, bool attributes
       changed = true;
     }
   }
-  for_each_constant(graph, [&](TensorProto& tensor) {
+  for_each_tensor(graph, [&](TensorProto& tensor) {
     std::vector<int64_t> extents(tensor.dims().begin(), tensor.dims().end());
     if (std::ranges::find(extents, from) != extents.end() && !is_list_of_integers(tensor)) {
       std::ranges::replace(extents, from, to);
@@ -108,8 +97,9 @@ bool change_elements(TensorProto& proto, const Function& function) {
   const auto each = [&](auto span) {
     for (auto& x : span) {
       using T = std::remove_reference_t<decltype(x)>;
+      using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
       const T y = static_cast<T>(function(static_cast<double>(x)));
-      changed |= std::memcmp(&x, &y, sizeof x) != 0;
+      changed |= std::bit_cast<Bits>(x) != std::bit_cast<Bits>(y);  // a NaN is itself
       x = y;
     }
   };

@@ -1,7 +1,6 @@
 #include "tests/fuzz/compile_input.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -12,11 +11,10 @@
 #include <string>
 
 #include "codegen/compile.h"
+#include "tools/driver/temporary_folder.h"
 
 namespace onnxc::fuzz {
 namespace {
-
-namespace fs = std::filesystem;
 
 uint64_t hash_of(std::span<const uint8_t> bytes) {  // FNV-1a
   uint64_t hash = 14695981039346656037ULL;
@@ -52,17 +50,6 @@ CompileOptions options_for(std::span<const uint8_t> bytes) {
   return options;
 }
 
-/// A folder in memory for the file of one program; it goes when the program ends.
-const fs::path& folder() {
-  struct Folder {
-    fs::path path = (fs::exists("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) / fmt::format("onnxc-fuzz-{}", getpid());
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
-  };
-  static const Folder folder;
-  return folder.path;
-}
-
 }  // namespace
 
 void expect_answer(const std::function<void()>& call) {
@@ -81,7 +68,8 @@ void expect_answer(const std::function<void()>& call) {
 }
 
 void compile_model_bytes(std::span<const uint8_t> bytes) {
-  const fs::path file = folder() / "model.onnx";
+  static const TemporaryFolder folder;  // run.sh has it in memory
+  const std::filesystem::path file = folder.path() / "model.onnx";
   std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   const CompileOptions options = options_for(bytes);
   expect_answer([&] {

@@ -29,6 +29,7 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${names[@]/#/fuzz_}" -j "${ONNXC_JOBS:-$(nproc)}" | tail -n 1
 # Protobuf's library is not instrumented, so the bounds of containers that it fills are unknown.
 export ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONDONTWRITEBYTECODE=1
+[ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # each input is a file
 limits=(-timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=2000 -max_len=65536)
 if [ -n "$again" ]; then exec "build-fuzz/fuzz_${names[0]}" "${limits[@]}" "$again"; fi
 "$ONNXC_PYTHON" tests/fuzz/seeds.py "${ONNXC_BUILD:-build}/onnxc" build-fuzz/seeds

@@ -41,12 +41,13 @@ void remove_now(const fs::path& path) noexcept {
 
 /// Compilers remove their own temporary files when they are asked to end. What does not end is killed.
 void end_group(pid_t child) noexcept {
-  constexpr int kPatience = 100;  // times 10 ms
+  constexpr std::chrono::milliseconds kPause{10};
+  constexpr int kPauses = 100;
   kill(-child, SIGTERM);
-  for (int i = 0; i < kPatience; ++i) {
+  for (int i = 0; i < kPauses; ++i) {
     siginfo_t info{};
     if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(kPause);
   }
   kill(-child, SIGKILL);
 }

@@ -10,25 +10,17 @@ The units that such a command builds on the way are built with -O1, which takes 
 """
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from expectations import Expectations
 
 os.environ.update(ZOO_CXX=os.environ.get("ONNXC_CXX", os.environ.get("CXX", "c++")), ONNXC_CXX=str(Path("tests/zoo/at_o1.sh").resolve()))
 
 
-class Checks:
-    def __init__(self, command):
-        self.command, self.failed, self.count = command, 0, 0
-
-    def expect(self, holds, what, why=""):
-        self.count += 1
-        if not holds:
-            self.failed += 1
-            print(f"FAILED  {what}{': ' + str(why)[:1500] if why != '' else ''}", flush=True)
-
+class Checks(Expectations):
     def run(self, path, output, *options, status=0):
-        done = subprocess.run([os.environ["ONNXC_EXECUTABLE"], self.command, str(path), "-o", str(output), *map(str, options)], capture_output=True, text=True, errors="replace")
-        self.expect(done.returncode == status, f"{self.command} {path} {options}", f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-700:]}")
+        done = subprocess.run([os.environ["ONNXC_EXECUTABLE"], self.name, str(path), "-o", str(output), *map(str, options)], capture_output=True, text=True, errors="replace")
+        self.expect(done.returncode == status, f"{self.name} {path} {options}", f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-700:]}")
         return done
 
     def refused(self, path, output, what, *options, status=1):
@@ -37,7 +29,3 @@ class Checks:
         errors = [line for line in lines if "error:" in line]
         self.expect(len(errors) == 1 and lines[-1] == errors[0] and what in errors[0] and errors[0].startswith("onnxc: error:"), f"refused: {what}", lines)
         self.expect(not Path(output).exists(), f"nothing is written: {what}")
-
-    def end(self):
-        print(f"{self.command}: {self.count - self.failed} of {self.count} hold")
-        sys.exit(self.failed != 0)

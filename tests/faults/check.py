@@ -1,6 +1,6 @@
 """Lets each call of a kind fail in turn (faults.c) and judges what onnxc leaves behind.
 
-    check.py ONNXC FOLDER_WITH_FAULTS_SO [--all] [--moments N] [--only REGEX]
+    check.py [--all] [--moments N] [--only REGEX]      with $ONNXC_EXECUTABLE; run.sh sets it
 
 A run may end in three ways: with status 1, 3 or 4, one line that says why and the old files as they were; with status 0 and all new files, where a fault
 does not matter; by the signal that was sent, with all old files or all new ones. Never with temporary files.
@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
 LIMIT_SECONDS = 120
 
 
@@ -325,21 +327,13 @@ def full_disks(onnxc, work):
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("onnxc", type=Path)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--moments", type=int, help="how many of each kind, instead of a few or with --all hundreds")
-    parser.add_argument("--only", default="", help="names of commands; or 'none', for what is done once")
-    options = parser.parse_args()
-    for ignored in (signal.SIGINT, signal.SIGHUP):  # by shells, of what runs in the background
-        signal.signal(ignored, signal.SIG_DFL)
-    make_model(options.work)
+def check(work, options):
+    subprocess.run(["cc", *"-std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC".split(), Path(__file__).with_name("faults.c"), "-o", work / "faults.so"], check=True)
+    make_model(work)
     start, failures, statuses, runs = time.monotonic(), [], {}, 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         ways = [w for w in WAYS if re.search(options.only, w.name) and (options.all or options.only or not w.slow)]
-        for bench in pool.map(lambda way: Bench(options.onnxc.resolve(), options.work.resolve(), way), ways):
+        for bench in pool.map(lambda way: Bench(ONNXC, work, way), ways):
             jobs = []
             for fault in FAULTS:
                 most = options.moments or (fault.most if options.all else fault.usual)
@@ -351,20 +345,35 @@ def main():
                 runs += 1
             print(f"  {bench.way.name}: {len(jobs)} faults", flush=True)
     if options.only in ("", "none"):
-        onnxc, work = options.onnxc.resolve(), options.work.resolve()
         enough = "--timeout=5"  # for a busy machine to come to the compiler
         ends = [("the limit of time", "", [enough], None), ("the limit of time and a compiler that stays", "trap '' TERM", [enough], None),
                 *((sent.name, "", [], sent) for sent in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))]
         with concurrent.futures.ThreadPoolExecutor(len(ends)) as pool:
-            for wrong in pool.map(lambda end: end_with_compiler(onnxc, work, *end), ends):
+            for wrong in pool.map(lambda end: end_with_compiler(ONNXC, work, *end), ends):
                 failures += wrong
-        failures += full_disks(onnxc, work)
-        failures += reader_that_goes(onnxc, work)
+        failures += full_disks(ONNXC, work)
+        failures += reader_that_goes(ONNXC, work)
     for failure in failures:
         print(f"FAILED  {failure}")
     ends = ", ".join(f"{n} with status {s}" if s is None or s >= 0 else f"{n} by {signal.Signals(-s).name}" for s, n in sorted(statuses.items(), key=str))
     print(f"faults: {runs} runs ({ends}), {len(failures)} failed, in {time.monotonic() - start:.0f} s")
-    sys.exit(1 if failures else 0)
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--moments", type=int, help="how many of each kind, instead of a few or with --all hundreds")
+    parser.add_argument("--only", default="", help="names of commands; or 'none', for what is done once")
+    options = parser.parse_args()
+    for ignored in (signal.SIGINT, signal.SIGHUP):  # by shells, of what runs in the background
+        signal.signal(ignored, signal.SIG_DFL)
+    settings = ONNXC.parent / "CMakeCache.txt"
+    if settings.exists() and re.search(r"^ONNXC_SANITIZE:STRING=.", settings.read_text(), re.MULTILINE):
+        print("(a sanitizer has an allocator of its own)")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as work:
+        sys.exit(check(Path(work).resolve(), options))
 
 
 main()

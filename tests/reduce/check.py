@@ -11,17 +11,13 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from expectations import Expectations  # noqa: E402
+
 ONNXC = os.environ["ONNXC_EXECUTABLE"]
 RANDOM = np.random.default_rng(5)
-failed = count = 0
-
-
-def expect(holds, what, why=""):
-    global failed, count
-    count += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED {what}{f': {why}' if why != '' else ''}", flush=True)
+CHECKS = Expectations("reduce")
+expect = CHECKS.expect
 
 
 def model(text, constants=None):
@@ -136,8 +132,7 @@ def main():
         said, _ = running.communicate(timeout=10)
         small = onnx.load(out)
         expect(running.returncode == 0 and "stopped" in said and any(n.op_type == "Softmax" for n in small.graph.node), "SIGINT", said)
-    print(f"reduce: {count - failed} of {count} hold")
-    return failed != 0
+    CHECKS.end()
 
 
-sys.exit(main())
+main()

@@ -1,6 +1,6 @@
 """Compiles models in many forms, under circumstances that must not matter, and compares every byte with what the first circumstance gave.
 
-    check.py ONNXC FOLDER_WITH_LOCALES [--all]
+    check.py [--all]         with $ONNXC_EXECUTABLE; run.sh sets it
 """
 import argparse
 import concurrent.futures
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ import onnx
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 
-ZOO = Path.home() / ".cache" / "onnxc" / "zoo"
+ONNXC, ZOO = Path(os.environ["ONNXC_EXECUTABLE"]), Path(os.environ["ONNXC_CACHE"]) / "zoo"
 
 
 def info(name, shape):
@@ -150,18 +151,22 @@ def make(onnxc, circumstance, source, words, out, cache):
     return hash_of(out)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("onnxc", type=Path)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    onnxc, work, start = options.onnxc.resolve(), options.work.resolve(), time.monotonic()
+def make_locales(folder):
+    """With a comma before the decimals, and with an i whose capital has a dot; where the system has what they are made of."""
+    for locale in ("de_DE", "tr_TR"):
+        made = folder / f"{locale}.UTF-8"
+        if subprocess.run(["localedef", "-i", locale, "-f", "UTF-8", made], capture_output=True).returncode != 0:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def check(work, everything):
+    start = time.monotonic()
+    make_locales(work)
     models = work / "models"
     models.mkdir()
     make_models(models)
     names = ["images", "tokens"]
-    if options.all:
+    if everything:
         for name in ("cond_if", "gradient_boosting_reg", "lstm_classifier", "bert_mini", "lenet5_digits_qdq"):
             if (ZOO / name / "model.onnx").exists():
                 shutil.copy(ZOO / name / "model.onnx", models / f"{name}.onnx")
@@ -176,11 +181,11 @@ def main():
                 circumstance.prepare(place)
             for name in names:
                 for form, words in forms(name, name == "images").items():
-                    if form in SLOW_FORMS and not options.all and (circumstance.name not in SLOW_CIRCUMSTANCES or form in ("library", "self-test")):
+                    if form in SLOW_FORMS and not everything and (circumstance.name not in SLOW_CIRCUMSTANCES or form in ("library", "self-test")):
                         continue
                     out = work / "out" / str(k) / name / form.replace(" ", "_")
                     # What one circumstance has compiled is not there for the next.
-                    jobs[k, name, form] = pool.submit(make, onnxc, circumstance, place / f"{name}.onnx", words, out, work / f"cache {k}")
+                    jobs[k, name, form] = pool.submit(make, ONNXC, circumstance, place / f"{name}.onnx", words, out, work / f"cache {k}")
     failed = 0
     print("| model | form | SHA-256 of all files | the same in |")
     print("|---|---|---|---|")
@@ -198,7 +203,15 @@ def main():
                     print(f"FAILED  {name}, {form}, {circumstance}: {found[:250]}")
     print(f"reproducible: {len(jobs)} results in {len(all_circumstances)} circumstances ({', '.join(c.name for c in all_circumstances)}), "
           f"{failed} failed, in {time.monotonic() - start:.0f} s")
-    sys.exit(1 if failed else 0)
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        sys.exit(check(Path(work).resolve(), options.all))
 
 
 main()

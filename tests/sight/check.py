@@ -17,19 +17,15 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from expectations import Expectations  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 ONNXC, RUNTIME = (Path(a).resolve() for a in sys.argv[1:3])
 WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 ITERATIONS = 7
-failures = 0
-
-
-def expect(holds, what, why=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"FAILED  {what}{': ' + str(why)[:1500] if why != '' else ''}", flush=True)
-    return holds
+CHECKS = Expectations("a model from inside")
+expect = CHECKS.expect
 
 
 def call(*command, status=0, lines=None):
@@ -414,8 +410,7 @@ def main():
         quantised(root / "quantised")
         check_origins(root / "quantised")
         check_ended_run(root / "ended")
-    print(f"a model from inside: {failures} failed")
-    sys.exit(1 if failures else 0)
+    CHECKS.end()
 
 
 main()

@@ -14,18 +14,14 @@ import onnxruntime as ort
 from onnx import helper as h
 from onnx import numpy_helper
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from expectations import Expectations  # noqa: E402
+
 ONNXC = os.environ["ONNXC_EXECUTABLE"]
 GROWTH = "--weights-growth=100"  # every kernel is a finalist, whatever its weights take
 RANDOM = np.random.default_rng(8)
-failed = count = 0
-
-
-def expect(holds, what, why=""):
-    global failed, count
-    count += 1
-    if not holds:
-        failed += 1
-        print(f"FAILED  {what}{': ' + str(why)[:1000] if why != '' else ''}", flush=True)
+CHECKS = Expectations("tune")
+expect = CHECKS.expect
 
 
 def call(*command, status=0, cache=None):
@@ -158,9 +154,8 @@ def main():
         setting, cache = check_tune(model, root)
         check_edits(model, root, cache, setting)
         check_refusals(model, root)
-    print(f"{count} expectations, {failed} failed")
-    return 1 if failed else 0
+    CHECKS.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -18,16 +18,13 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from expectations import Expectations  # noqa: E402
+
 ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
 node = helper.make_node
-failures = 0
-
-
-def expect(holds, what, why=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"FAILED  {what}{': ' + str(why)[:2500] if why != '' else ''}", flush=True)
+CHECKS = Expectations("onnxc verify")
+expect = CHECKS.expect
 
 
 def verify(model, *options, status=0):
@@ -171,8 +168,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for check in (check_right, check_data, check_answers, check_faults, check_code):
             check(Path(folder).resolve())
-    print(f"onnxc verify: {failures} failed")
-    sys.exit(1 if failures else 0)
+    CHECKS.end()
 
 
 main()

@@ -63,7 +63,7 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
 units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O0
 
-at_o1() { ZOO_CXX="${ONNXC_CXX:-${CXX:-c++}}" ONNXC_CXX="$PWD/tests/zoo/at_o1.sh" "$@"; }  # what `onnxc run` builds otherwise with -O3
+at_o1() { AT_LEVEL_CXX="${ONNXC_CXX:-${CXX:-c++}}" ONNXC_CXX="$PWD/tests/at_level.sh" "$@"; }  # what `onnxc run` builds otherwise with -O3
 
 all_networks() { ONNXC_ALL_NETWORKS=1 "$@"; }
 
@@ -118,7 +118,7 @@ beside "a model from inside" at_o1 script tests/sight/run.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
-beside "python" script tests/python/run.sh
+beside "python" at_o1 script tests/python/run.sh
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1

@@ -11,6 +11,7 @@ ONNXC_CACHE="${ONNXC_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onnxc}"
 ONNX_VERSION=1.23.2
 ONNX_SHA256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
 ONNX_ROOT="${ONNX_ROOT:-$ONNXC_CACHE/onnx-$ONNX_VERSION-1}"
+ONNX_FUZZ_ROOT="$ONNXC_CACHE/onnx-$ONNX_VERSION-1-fuzz"  # the same with sanitizers, which `tools/setup.sh --fuzz-deps` builds
 ONNXC_BUILD_VENV="$ONNXC_CACHE/venv-build-1"
 ONNXC_TEST_VENV="$ONNXC_CACHE/venv-test-1"
 ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-3"

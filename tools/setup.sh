@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--bench-deps] [--package-deps] [--sample-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--package-deps] [--sample-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
-#   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with, and tests/fuzz looks for crashes with
+#   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with
+#   --fuzz-deps    also these, and ONNX's library once more with sanitizers: what tests/fuzz looks for crashes with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
@@ -35,12 +36,13 @@ bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
 package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0)
 
-test_deps=no cross_deps=no check_deps=no bench_deps=no package_deps=no sample_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no package_deps=no sample_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
     --cross-deps) cross_deps=yes ;;
     --check-deps) check_deps=yes ;;
+    --fuzz-deps) check_deps=yes fuzz_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
     --package-deps) package_deps=yes ;;
     --sample-deps) sample_deps=yes ;;
@@ -113,8 +115,10 @@ make_venv() {  # make_venv FOLDER WHAT WHEEL...
 }
 
 # ---- ONNX's C++ library: built beside its place, moved there when whole ----------------------------------------------------------
-build_onnx() {
-  if [ -e "$ONNX_ROOT/.complete" ]; then return; fi
+build_onnx() {  # build_onnx FOLDER FLAGS [OPTION_OF_CMAKE...]
+  local folder="$1" flags="$2"
+  shift 2
+  if [ -e "$folder/.complete" ]; then return; fi
   # ONNX asks for a newer CMake than Debian 12 has; the wheel brings one. pip runs scikit-build-core to read the package's name.
   make_venv "$ONNXC_BUILD_VENV" "build tools" cmake==4.4.4 scikit-build-core==1.1.2
   local work jobs by_memory sdist
@@ -135,15 +139,15 @@ build_onnx() {
   local cmake="$ONNXC_BUILD_VENV/bin/cmake"
   with_clock "configuring onnx $ONNX_VERSION" "$work/configure.log" \
     "$cmake" -S "$work/onnx-$ONNX_VERSION" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DCMAKE_INSTALL_PREFIX="$work/prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG $flags" -DCMAKE_INSTALL_PREFIX="$work/prefix" -DCMAKE_INSTALL_LIBDIR=lib "$@" \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF \
     -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_USE_UNITY_BUILD=ON -DONNX_GEN_PB_TYPE_STUBS=OFF -DFETCHCONTENT_FULLY_DISCONNECTED=ON
-  with_clock "building onnx $ONNX_VERSION (once; 1 to 3 minutes)" "$work/build.log" "$cmake" --build "$work/build" -j "$jobs"
+  with_clock "building onnx $ONNX_VERSION $flags (once; 1 to 3 minutes)" "$work/build.log" "$cmake" --build "$work/build" -j "$jobs"
   with_clock "installing onnx $ONNX_VERSION into the cache" "$work/install.log" "$cmake" --install "$work/build"
   cp "$work/onnx-$ONNX_VERSION/LICENSE" "$work/prefix/LICENSE"
   touch "$work/prefix/.complete"
-  rm -rf "$ONNX_ROOT"
-  mv -T "$work/prefix" "$ONNX_ROOT"
+  rm -rf "$folder"
+  mv -T "$work/prefix" "$folder"
   rm -rf "$work"
 }
 
@@ -161,7 +165,8 @@ mkdir -p "$ONNXC_CACHE"
 exec 9>"$ONNXC_CACHE/.lock"
 flock -n 9 || { say "waiting for another setup to finish ..."; flock 9; }
 find "$ONNXC_CACHE" -maxdepth 1 -name 'building.*' -exec rm -rf {} +  # of runs that were interrupted; we hold the lock
-build_onnx
+build_onnx "$ONNX_ROOT" ""
+[ $fuzz_deps = no ] || build_onnx "$ONNX_FUZZ_ROOT" -fsanitize=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19
 [ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}" "${lint_wheels[@]}"
 [ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
 [ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"

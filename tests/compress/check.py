@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Networks with superfluous channels lose exactly these; goals and budgets; clustered weights; what is not understood; data that is no data; trained and large models of the zoo."""
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,10 +13,9 @@ from onnx import helper as h
 from onnx import numpy_helper
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "quantize")]
-from rewriting import Checks  # noqa: E402
+from rewriting import ALL, Checks  # noqa: E402
 from small_networks import ONNXC, run_onnxc, runtime  # noqa: E402
 
-ALL = os.environ.get("ONNXC_ALL_NETWORKS") == "1"  # test.sh --all
 RANDOM = np.random.default_rng(3)
 CHECKS = Checks("compress")
 expect, compress, refused = CHECKS.expect, CHECKS.run, CHECKS.refused
@@ -47,7 +45,7 @@ def check_same(name, path, out, x, bound):
 def check_planted(folder):
     """A budget of exactly the essential parameters removes the superfluous channels and nothing else, and the output stays."""
     for make in (planted.chain, planted.residual, planted.concat, planted.separable, planted.grouped, planted.rearranged):
-        for round_ in range(2 if os.environ.get("ONNXC_ALL_NETWORKS") == "1" else 1):
+        for round_ in range(2 if ALL else 1):
             essential = make()[0].finish().parameters()
             net, sizes, shape, can_scale = make()
             net.widen(sizes, can_scale)
@@ -223,7 +221,7 @@ def check_damage(folder):
     net, sizes, shape, _ = planted.residual()
     whole, ends = model(net.finish(), shape).SerializeToString(), set()
     np.save(folder / "x.npy", RANDOM.standard_normal((20, *shape)).astype(np.float32))
-    for k in range(30 if ALL else 10):
+    for k in range(30 if ALL else 6):
         damaged = bytearray(whole)
         for at in RANDOM.integers(0, len(whole), 2):
             damaged[at] = RANDOM.choice([0, 1, 255, damaged[at] ^ 1 << RANDOM.integers(8)])
@@ -236,7 +234,7 @@ def check_damage(folder):
 
 def print_sizes(name, report, before, after, what):
     print(f"{name}: {100 * (1 - report['parameters'] / report['parameters_before']):.1f} % of the parameters gone, {report['bytes_before']} bytes become {report['bytes']}, "
-          f"{report['microseconds_before']:.3g} us become {report['microseconds']:.3g} (-O1), {what} {before:.2f} % becomes {after:.2f} %", flush=True)
+          f"{report['microseconds_before']:.3g} us become {report['microseconds']:.3g}, {what} {before:.2f} % becomes {after:.2f} %", flush=True)
 
 
 def check_trained(folder):

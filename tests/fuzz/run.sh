@@ -6,7 +6,7 @@
 #   tests/fuzz/run.sh --again FILE model        one input once more
 #
 # What ends a program lies in build-fuzz/found/NAME, and the run goes on. What is interesting is kept in build-fuzz/corpus, where the next run begins. Exit status 1 if anything was found.
-# Needs what `tools/setup.sh --check-deps` installs; the first build takes ten minutes.
+# Needs what `tools/setup.sh --fuzz-deps` installs; the first build takes ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
@@ -22,9 +22,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#names[@]} -gt 0 ] || names=(bytes model graph data)
-command -v clang++-19 >/dev/null || { echo "skipped: no clang 19; tools/setup.sh --check-deps installs it"; exit 77; }
-[ -e "$(clang++-19 -print-file-name=libclang_rt.fuzzer-x86_64.a)" ] || [ -e "$(clang++-19 -print-runtime-dir)/libclang_rt.fuzzer.a" ] ||
-  { echo "skipped: no libFuzzer; tools/setup.sh --check-deps installs it"; exit 77; }
+[ -e "$ONNX_FUZZ_ROOT/.complete" ] || { echo "skipped: ONNX's library with sanitizers is not there; tools/setup.sh --fuzz-deps builds it"; exit 77; }
+export ONNX_ROOT="$ONNX_FUZZ_ROOT"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${names[@]/#/fuzz_}" -j "${ONNXC_JOBS:-$(nproc)}" | tail -n 1
 # Protobuf's library is not instrumented, so the bounds of containers that it fills are unknown.

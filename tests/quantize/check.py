@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Networks are quantised in every form and run in ONNX Runtime and in onnxc; what becomes of their nodes; layers that stay in float; data that is no data; trained and large models of the zoo."""
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from onnx import numpy_helper
 from small_networks import ONNXC, RANDOM, convolutional, correlated, cosine, decibels, model, planar, products, run_onnxc, runtime, values
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from rewriting import Checks  # noqa: E402
+from rewriting import ALL, Checks  # noqa: E402
 
 CHECKS = Checks("quantize")
 expect, quantize, refused = CHECKS.expect, CHECKS.run, CHECKS.refused
@@ -289,5 +288,5 @@ with tempfile.TemporaryDirectory() as root:
         place = Path(root) / check.__name__
         place.mkdir()
         check(place)
-    check_zoo(Path(root), os.environ.get("ONNXC_ALL_NETWORKS") == "1")
+    check_zoo(Path(root), ALL)
 CHECKS.end()

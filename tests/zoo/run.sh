@@ -57,8 +57,8 @@ run_model() {
   fi
 }
 export -f run_model
-at_o1="$root/tests/zoo/at_o1.sh"
-export ZOO_CXX="${ONNXC_CXX:-${CXX:-c++}}"  # what at_o1.sh calls
+at_o1="$root/tests/at_level.sh"
+export AT_LEVEL_CXX="${ONNXC_CXX:-${CXX:-c++}}"  # what at_level.sh calls
 export onnxc folder at_o1
 exec 3>&1
 lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"

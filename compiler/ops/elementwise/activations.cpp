@@ -90,8 +90,8 @@ Expr gelu(const Graph& graph, const Node& node) {
   const std::string approximate = node.string("approximate", "none");
   if (approximate == "tanh") {
     const int cube = f(Fn::Mul, f.x, f(Fn::Mul, f.x, f.x));
-    const int inner = f(Fn::Mul, f.c(std::sqrt(2 / std::numbers::pi)), f(Fn::Add, f.x, f(Fn::Mul, f.c(0.044715), cube)));
-    return f.done(f(Fn::Mul, f(Fn::Mul, f.c(0.5), f.x), f(Fn::Add, f.c(1), f(Fn::Tanh, inner))));
+    const int twice = f(Fn::Mul, f.c(2 * std::sqrt(2 / std::numbers::pi)), f(Fn::Add, f.x, f(Fn::Mul, f.c(0.044715), cube)));
+    return f.done(f(Fn::Mul, f.x, f(Fn::Sigmoid, twice)));  // (1 + tanh(u)) / 2 is sigmoid(2u), which does not cancel where x is negative
   }
   if (approximate != "none") node.fail(ErrorKind::Invalid, "approximate is '" + approximate + "'; none or tanh are allowed");
   const int inner = f(Fn::Erf, f(Fn::Mul, f.x, f.c(std::numbers::sqrt2 / 2)));

@@ -49,6 +49,7 @@ struct CompilerOptions {
   int64_t max_weights = int64_t{1} << 40;  ///< bytes of packed constants; a model that needs more is refused
   /// After functions are inlined. Without it, what functions expand to is bound by what is written; see check_functions.
   std::optional<int64_t> max_nodes{};
+  bool repair = false;  ///< nodes that are not in topological order are put into it
   /// Of constants that passes compute, in all, and of sparse weights that become dense. Without it, bound by the bytes of the model.
   std::optional<int64_t> max_fold_bytes{};
   std::vector<Region> regions{};               ///< memories of several speeds, the fastest first

@@ -98,7 +98,8 @@ ImportOptions import_options(const CompilerOptions& options, std::map<std::strin
           },
           is_custom,
           options.max_nodes,
-          options.max_fold_bytes};
+          options.max_fold_bytes,
+          options.repair};
 }
 
 /// The graph and, for goals that may cost time, others that compute the same with fewer bytes live at once.

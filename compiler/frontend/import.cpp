@@ -7,9 +7,11 @@
 
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
+#include "compiler/frontend/free_names.h"
 #include "compiler/frontend/inline_functions.h"
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
+#include "compiler/frontend/sort_nodes.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/frontend/type_importer.h"
 #include "compiler/ops/operator.h"
@@ -89,30 +91,6 @@ class GraphImporter {
     value.type = Type::tensor(*element, Extents(static_cast<std::size_t>(tensor.shape().dim_size()), unknown_extent()));
   }
 
-  /// Names that a graph uses and does not define, in order of their first use.
-  static void free_names(const onnx::GraphProto& proto, std::vector<std::string>& names, std::set<std::string>& seen, int depth) {
-    if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
-    std::set<std::string> defined;
-    for (const auto& t : proto.initializer()) defined.insert(t.name());
-    for (const auto& t : proto.sparse_initializer()) defined.insert(t.values().name());
-    for (const auto& i : proto.input()) defined.insert(i.name());
-    const auto use = [&](const std::string& name) {
-      if (!name.empty() && defined.count(name) == 0 && seen.insert(name).second) names.push_back(name);
-    };
-    for (const auto& node : proto.node()) {
-      for (const auto& name : node.input()) use(name);
-      for (const auto& a : node.attribute()) {
-        std::vector<std::string> inner;
-        std::set<std::string> inner_seen;
-        if (a.has_g()) free_names(a.g(), inner, inner_seen, depth + 1);
-        for (const auto& g : a.graphs()) free_names(g, inner, inner_seen, depth + 1);
-        for (const auto& name : inner) use(name);
-      }
-      for (const auto& name : node.output()) defined.insert(name);
-    }
-    for (const auto& output : proto.output()) use(output.name());
-  }
-
   template <class Define>
   void import_node(const onnx::NodeProto& proto, Graph& graph, std::map<std::string, ValueId>& scope, Define& define, int depth) {
     Node node;
@@ -127,13 +105,7 @@ class GraphImporter {
       node.op = "Verify";
     }
     std::vector<std::string> captured;
-    std::set<std::string> seen;
-    node.guard([&] {
-      for (const auto& a : proto.attribute()) {
-        if (a.has_g()) free_names(a.g(), captured, seen, depth);
-        for (const auto& g : a.graphs()) free_names(g, captured, seen, depth);
-      }
-    });
+    node.guard([&] { captured = free_names(proto, depth); });
     for (const auto& name : captured) {
       const auto it = scope.find(name);
       if (it == scope.end())
@@ -160,7 +132,7 @@ class GraphImporter {
     graph.nodes.push_back(std::move(node));
   }
 
-  static std::string unsorted_remedy() { return "the nodes of a model must be in topological order"; }
+  static std::string unsorted_remedy() { return "the nodes of a model must be in topological order; --repair puts them into it"; }
 
   void import_attribute(const onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
                         const std::vector<std::string>& captured, int depth) {
@@ -269,6 +241,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     const auto& function = model.functions(i);
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
+  if (options.repair) sort_nodes(model);
   inline_functions(model, info.opsets, options.knows, options.replaces, options.max_nodes);
   Schemas schemas(info.opsets, options.knows, options.replaces);
   try {

@@ -42,6 +42,7 @@ struct ImportOptions {
   std::function<bool(const std::string& domain, const std::string& op)> replaces{};
   std::optional<int64_t> max_nodes{};        ///< see CompilerOptions
   std::optional<int64_t> max_dense_bytes{};  ///< of sparse weights that become dense
+  bool repair = false;                       ///< see CompilerOptions
 };
 /// `8`, `1..64` or `*`, in the form of --dim.
 std::string text(const ImportOptions::Range& range);

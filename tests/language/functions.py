@@ -60,3 +60,15 @@ Case("an attribute without a default, left out", "g (float[4] x) => (float[4] a,
 Case("a default within a branch", """g (float[4] x, bool c) => (float[4] y) {
   y = If (c) <then_branch = t () => (float[4] u) { u = own.Bend (x) }, else_branch = e () => (float[4] v) { v = own.Bend <height = 7.0> (x) }>
 }""", [({"x": X, "c": np.array(True)}, [elu(X, 2)]), ({"x": X, "c": np.array(False)}, [elu(X, 7)])], functions=BEND, near=1e-6)
+
+# Nodes in any order, in branches and in the body of a function as well.
+Case("nodes that are out of order", """g (float[4] x, bool c) => (float[4] y, float[4] z) {
+  y = Add (s, b)
+  b = If (c) <then_branch = t () => (float[4] u) { u = Neg (v)  v = Mul (s, x) }, else_branch = e () => (float[4] w) { w = Identity (n) }>
+  z = own.Late (b)
+  n = Neg (x)
+  s = Add (x, x)
+}""", [({"x": X, "c": np.array(True)}, [2 * X - 2 * X * X, 2 * X * X + 1]), ({"x": X, "c": np.array(False)}, [X, X + 1])], options=["--repair"],
+     functions="""<domain: "own", opset_import: ["" : 21]>
+Late (x) => (y) { y = Add (n, one)  n = Neg (x)  one = Constant <value_float = 1.0> () }
+""", near=1e-6)

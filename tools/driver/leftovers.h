@@ -36,7 +36,7 @@ class Undivided {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// A process, the first of its group, that ends with this object or when all is abandoned. `reaped` says that it has ended by itself.
+/// A process, the first of its group, that ends with this object or when all is abandoned.
 class Child {
  public:
   /// Calls `start`, which returns the process's number, such that it is started and known, or neither.

@@ -142,6 +142,7 @@ void ModelOptions::add_to(CLI::App& app) {
   limit("--max-flash", max_flash_, "The same for code, weights and other constants");
   limit("--max-ram", max_ram_, "The same for arena, stack and variables; inputs and outputs are the caller's");
   limit("--max-stack", max_stack_, "The same for the stack: the frames of the deepest chain of calls, as g++ tells");
+  app.add_flag("--repair", repair_, "Put nodes into topological order, as ONNX demands, in models whose nodes are not");
   app.add_option(
          "--max-nodes", max_nodes_,
          "Refuse models of more nodes, counted after functions are inlined. By default 2,000,000, and for models with functions less: "
@@ -215,6 +216,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   if (max_ram_) rest.max_ram = limit(max_ram_, 0);
   if (max_stack_) rest.max_stack = limit(max_stack_, 0);
   rest.max_nodes = max_nodes_;
+  rest.repair = repair_;
   if (max_fold_bytes_) rest.max_fold_bytes = limit(max_fold_bytes_, 0);
   rest.measure = measure_;
   rest.heap = !no_heap_;

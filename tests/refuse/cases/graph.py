@@ -65,7 +65,12 @@ def cycle():
     return model([node("Relu", ["v"], ["u"], name="b"), node("Relu", ["u"], ["v"], name="c"), node("Add", ["x", "v"], ["y"])])
 
 
-@case(INVALID, "Relu 'late'", "topological order")
+@case(INVALID, "Relu 'b'", "needs its own result", options=["--repair"])
+def cycle_to_repair():
+    return model([node("Relu", ["x"], ["a"]), node("Relu", ["v"], ["u"], name="b"), node("Relu", ["u"], ["v"], name="c"), node("Add", ["a", "v"], ["y"])])
+
+
+@case(INVALID, "Relu 'late'", "topological order", "--repair")
 def unsorted():
     return model([node("Relu", ["t"], ["y"], name="late"), node("Relu", ["x"], ["t"])])
 

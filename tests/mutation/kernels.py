@@ -1,0 +1,266 @@
+"""Tries a mutant of a kernel: the runtime's headers are copied, one is changed, and programs of tests/kernels are built with the copy, without
+optimisation. What they do not notice is left to the address sanitizer, and then to ONNX's backend tests.
+
+A program is of use where it runs the line that was changed. gcov says so, once for each program, when it is first asked about.
+"""
+import gzip
+import json
+import os
+import re
+import shutil
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, link_command, remembered, run, scratch
+
+RUNTIME = ROOT / "runtime_stub"
+FLAGS = ["-std=c++20", "-O0", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFMT_SHARED"]
+SANITIZER = ["-fsanitize=address", "-fno-sanitize-recover=all"]
+MOST_PROGRAMS = 5  # that run the changed line; the next ones run it with what others of these do, too
+MOST_SANITIZED = 1
+MOST_CASES = 40
+WHOLE = "conformance"
+# Where operators have other names than headers: a part of a header's path, and a regular expression.
+OPERATORS = {"forest": "TreeEnsemble", "trees": "TreeEnsemble", "svm": "SVM", "recurrent": "LSTM|GRU|RNN", "nbits": "NBits", "bytes": "QLinear|Integer", "text/": "String|Regex|Token|Hash|Label"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A file of tests, as tests/CMakeLists.txt compiles it."""
+    source: str  # without its ending; below tests/kernels, or ../ops
+    flags: tuple
+
+    @property
+    def name(self):
+        return self.source + "".join(" " + flag.removeprefix("-D").removeprefix("-march=") for flag in self.flags if flag not in ("-march=native", "-DONNXC_NO_INTRINSICS"))
+
+    @property
+    def stem(self):
+        return re.sub(r"\W+", "-", self.name).strip("-")
+
+
+def programs():
+    found = [Program(str(path.relative_to(ROOT / "tests/kernels").with_suffix("")), ("-march=native",)) for path in sorted((ROOT / "tests/kernels").rglob("*.cpp"))]
+    found += [Program(f"../ops/{name}", ("-march=native",)) for name in ("text_features", "regex", "automaton", "key_table")]
+    found.append(Program("vfn", ("-DONNXC_NO_INTRINSICS", "-DONNXC_VECTOR_FLOATS=4")))
+    found += [Program(source, ("-DONNXC_NO_INTRINSICS", "-DONNXC_VECTOR_FLOATS=1")) for source in ("vfn", "conv", "depthwise", "gemm", "map", "reduce")]
+    return found + [Program("vfn", ("-march=x86-64-v2",)), Program("vfn", ("-march=x86-64-v3",))]
+
+
+class Kernels:
+    area = "kernels"
+    patterns = ["runtime_stub/onnxc/**/*.hpp"]
+
+    def __init__(self):
+        self.place = PLACE / "kernels"
+        self.place.mkdir(parents=True, exist_ok=True)
+        self.programs = programs()
+        self.libraries = None
+        self.coverage_of = {}
+        self.lock = threading.RLock()
+
+    # ---- programs --------------------------------------------------------------------------------------------------------------------
+
+    def compile(self, program, root, folder, more=()):
+        """The Ended of the compiler. `root` has the headers that count."""
+        made = folder / f"{program.stem}.o"
+        return made, run([CXX, *FLAGS, *program.flags, *more, f"-I{root}", f"-I{root}/runtime_stub", f"-I{ROOT}", "-c", ROOT / f"tests/kernels/{program.source}.cpp", "-o", made], 300)
+
+    def link(self, object_, more=()):
+        if self.libraries is None:
+            self.libraries = link_command("onnxc_kernel_tests")[2]
+        made = object_.with_suffix("")
+        done = run([CXX, "-pthread", *more, object_, BUILD / "tests/CMakeFiles/catch_main.dir/catch_main.cpp.o", *self.libraries, "-o", made, "-fuse-ld=gold"], 100, cwd=BUILD)
+        if done.code != 0:
+            raise RuntimeError(f"{object_} is not linked:\n{done.output[-2000:]}")
+        return made
+
+    def coverage(self, program):
+        """Of each header of the runtime the lines that the program compiles, with how often it runs them; what it includes; seconds."""
+
+        def make():
+            with scratch() as folder:
+                return covered(folder)
+
+        def covered(folder):
+            built, done = self.compile(program, ROOT, folder, ["--coverage", "-MMD"])
+            if done.code != 0:
+                raise RuntimeError(f"{program.name} does not compile:\n{done.output[-2000:]}")
+            ran = run([self.link(built, ["--coverage"]), "~[!benchmark]"], 600)
+            if ran.code != 0:
+                raise RuntimeError(f"{program.name} fails without a fault: {ran.why()}\n{ran.output[-2000:]}")
+            run(["gcov", "-j", "-o", built, built], 600, cwd=folder)
+            lines = {}
+            for report in folder.glob("*.gcov.json.gz"):
+                for file in json.loads(gzip.decompress(report.read_bytes()))["files"]:
+                    path = Path(file["file"])
+                    if "runtime_stub/onnxc" in file["file"]:
+                        counts = lines.setdefault("runtime_stub/onnxc/" + file["file"].split("runtime_stub/onnxc/")[1], {})
+                        for line in file["lines"]:
+                            number = line["line_number"]
+                            counts[number] = counts.get(number, 0) + line["count"]
+            return {"lines": lines, "build": done.seconds, "run": ran.seconds}
+
+        with self.lock:
+            if program not in self.coverage_of:
+                self.coverage_of[program] = remembered(f"kernels/{program.stem}.json", make)
+            return self.coverage_of[program]
+
+    def includes(self):
+        """The headers of the runtime that a program reads, by its name."""
+
+        def make():
+            found = {}
+            for program in self.programs:
+                done = run([CXX, *FLAGS, *program.flags, f"-I{ROOT}", f"-I{RUNTIME}", "-MM", ROOT / f"tests/kernels/{program.source}.cpp"])
+                found[program.name] = sorted({"runtime_stub/onnxc/" + part for part in re.findall(r"runtime_stub/onnxc/(\S+)", done.output)})
+            return found
+
+        return remembered("kernels/includes.json", make)
+
+    def candidates(self, header):
+        """Programs that read the header, those first that are most about it: of its name, and with the fewest other headers."""
+        stem = Path(header).stem
+        folder = "gpu/" if "/gpu/" in header else ""
+        read = self.includes()
+
+        def distance(program):
+            same = program.source == folder + stem
+            alike = program.source.startswith(folder) and any(part in Path(program.source).stem.split("_") for part in stem.split("_"))
+            return (not same, not alike, len(read[program.name]))
+
+        return sorted((p for p in self.programs if header in read[p.name]), key=distance)
+
+    def counts(self, program, mutant):
+        """How often the program runs what was changed; None where the compiler makes no code of it that has a line."""
+        lines = self.coverage(program)["lines"].get(mutant.file, {})
+        for away in (0, -1, 1, -2, 2):
+            count = lines.get(str(mutant.line + away), lines.get(mutant.line + away))
+            if count is not None:
+                return count
+        return None
+
+    def differs(self, program, root):
+        """Whether what the compiler sees has changed: code for other machines has not."""
+        texts = [run([CXX, *FLAGS, *program.flags, f"-I{r}", f"-I{r}/runtime_stub", f"-I{ROOT}", "-E", "-P", ROOT / f"tests/kernels/{program.source}.cpp"]).output for r in (ROOT, root)]
+        return texts[0] != texts[1]
+
+    # ---- ONNX's backend tests --------------------------------------------------------------------------------------------------------
+
+    def cases_of(self):
+        """By header of the runtime, the node tests whose units include it directly."""
+
+        def make():
+            names = [line for line in run([BUILD / "conformance", "node", "--list"]).output.split() if line.startswith("test_")]
+            cases = {}
+            with scratch() as folder:
+                run([BUILD / "conformance", "node", "--keep", folder, "--jobs", 1], 3600)
+                for unit in folder.rglob("case_*.cpp"):
+                    for header in re.findall(r"#include <(onnxc/[^>]+)>", unit.read_text(errors="replace")):
+                        cases.setdefault("runtime_stub/" + header, []).append(names[int(unit.stem[5:])])
+            return {header: sorted(found) for header, found in cases.items()}
+
+        return remembered("kernels/cases.json", make)
+
+    def included_by(self, header):
+        """The header and those that include it, at any depth, in that order."""
+        if not hasattr(self, "includers"):
+            self.includers = {}
+            for path in sorted(RUNTIME.rglob("*.hpp")):
+                for other in re.findall(r'#include [<"](onnxc/[^>"]+)[>"]', path.read_text()):
+                    self.includers.setdefault("runtime_stub/" + other, []).append(str(path.relative_to(ROOT)))
+        found = [header]
+        for each in found:
+            found += [other for other in self.includers.get(each, []) if other not in found]
+        return found
+
+    def chosen_cases(self, header, random):
+        cases = self.cases_of()
+        chosen = []
+        for each in self.included_by(header):
+            more = [name for name in cases.get(each, []) if name not in chosen]
+            chosen += random.sample(more, min(len(more), MOST_CASES - len(chosen)))
+        return chosen
+
+    def conformance(self, root, cases):
+        """The first case that fails, or None."""
+        home = root / "cache"
+        done = run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"XDG_CACHE_HOME={home}", BUILD / "conformance", "node", "--filter", f"^({'|'.join(cases)})$", "--jobs", 1, "--run-limit", 20,
+                    "--cxxflags", "-O0 -w"], 900)
+        if done.code == 0:
+            return None
+        failed = re.findall(r"\btest_\w+", done.output)
+        return failed[0] if failed else done.why()
+
+    # ---- operators against ONNX Runtime ----------------------------------------------------------------------------------------------
+
+    def contributed(self, root, header):
+        """What of tests/contrib fails, of the operators that a header's name tells."""
+        pattern = next((operators for word, operators in OPERATORS.items() if word in header), Path(header).stem.replace("_", ""))
+        home = root / "cache"
+        python = os.environ.get("ONNXC_PYTHON", "python3")
+        done = run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"XDG_CACHE_HOME={home}", f"ONNXC_EXECUTABLE={BUILD}/onnxc", "PYTHONPATH=python", python,
+                    ROOT / "tests/contrib/check.py", pattern], 900, cwd=ROOT)
+        if done.code == 0 or "no check has such" in done.output or "No module named" in done.output:
+            return None
+        return (re.findall(r"FAILED (\S{1,60})", done.output) or [done.why()])[0]
+
+    # ---- a mutant --------------------------------------------------------------------------------------------------------------------
+
+    def attempt(self, mutant, random):
+        """(verdict, by whom): noticed, survived, unreached, or invalid."""
+        with scratch() as root:
+            return self.attempt_in(root, mutant, random)
+
+    def attempt_in(self, root, mutant, random):
+        shutil.copytree(RUNTIME / "onnxc", root / "runtime_stub/onnxc")
+        (root / mutant.file).write_text(mutant.text)
+        ran, seen, compiled = [], False, False
+        read = self.candidates(mutant.file)
+        for program in read:
+            count = self.counts(program, mutant)
+            if count == 0:
+                compiled = True
+                continue
+            if count is None and not self.differs(program, root):
+                continue
+            seen = True
+            verdict = self.ask(program, root)
+            if verdict is None:
+                return "invalid", "does not compile"
+            if verdict:
+                return "noticed", program.name
+            ran.append((count is not None, program))
+            if len(ran) == MOST_PROGRAMS:
+                break
+        for known, program in sorted(ran, key=lambda r: not r[0])[:MOST_SANITIZED]:
+            if self.ask(program, root, SANITIZER):
+                return "noticed", f"{program.name}, sanitized"
+        cases = self.chosen_cases(mutant.file, random)
+        if cases:
+            failed = self.conformance(root, cases)
+            if failed:
+                return "noticed", f"{WHOLE}: {failed}"
+        failed = self.contributed(root, mutant.file)
+        if failed:
+            return "noticed", f"contrib: {failed}"
+        if read and not seen and not compiled and not cases:
+            return "invalid", "code of another machine"
+        return ("survived", f"{len(ran)} programs, {len(cases)} cases") if ran else ("unreached", f"no program, {len(cases)} cases")
+
+    def fails(self, program, mutant):
+        """Whether the program fails with the mutant, or without a change where that is None."""
+        with scratch() as root:
+            shutil.copytree(RUNTIME / "onnxc", root / "runtime_stub/onnxc")
+            if mutant is not None:
+                (root / mutant.file).write_text(mutant.text)
+            return self.ask(program, root, limit=60)
+
+    def ask(self, program, root, more=(), limit=None):
+        """Whether the program fails with these headers; None where it does not compile."""
+        built, done = self.compile(program, root, root, more)
+        if done.code != 0:
+            return None
+        limit = limit or 5 + 4 * self.coverage(program)["run"] * (3 if more else 1)
+        return run([self.link(built, more), "~[!benchmark]", "--abort"], limit, None if more else MEMORY).code != 0

@@ -182,9 +182,8 @@ def sites(text):
             inner = all[i + 2:last]
             if inner and not any(t.text == ";" for t in inner) and inner[0].text not in ("const", "auto"):
                 found.append(Site("negation", all[i + 1].end, all[last].begin, f"!({text[all[i + 1].end:all[last].begin]})"))
-        elif token.kind == "number" and re.fullmatch(r"\d+", token.text) and before.text not in ("[", "case") and not text[token.begin - 1].isalnum():
-            value = int(token.text)
-            add("constant", i, i, "1" if value == 0 else str(value - 1 if value == 1 else value + 1))
+        elif token.text in ("0", "1") and before.text not in ("[", "case"):  # larger ones are mostly sizes of tiles
+            add("constant", i, i, "1" if token.text == "0" else "0")
         elif token.kind == "word" and before.text not in (".", "->"):
             if token.text in SWAPPED and (token.text in ("true", "false") or next_.text in ("(", "<")):
                 add("min and max" if token.text not in ("true", "false") else "constant", i, i, SWAPPED[token.text])

@@ -34,6 +34,7 @@ LINES = [
     ("return min_of(a, b);", {"min_of -> max_of"}),
     ("return std::numeric_limits<T>::max();", {"max -> min"}),
     ("y = std::floor(x);", {"floor -> ceil", "y = std::floor(x) -> "}),
+    ("for (i = 0; i != n; ++i) x();", {"0 -> 1", "!= -> ==", "x() -> "}),
     ("return x;", set()),
     ("return;", {"return -> "}),
     ("int table[3];", set()),

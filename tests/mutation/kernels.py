@@ -22,7 +22,8 @@ MOST_SANITIZED = 1
 MOST_CASES = 40
 WHOLE = "conformance"
 # Where operators have other names than headers: a part of a header's path, and a regular expression.
-OPERATORS = {"forest": "TreeEnsemble", "trees": "TreeEnsemble", "svm": "SVM", "recurrent": "LSTM|GRU|RNN", "nbits": "NBits", "bytes": "QLinear|Integer", "text/": "String|Regex|Token|Hash|Label"}
+OPERATORS = {"forest": "TreeEnsemble", "trees": "TreeEnsemble", "svm": "SVM", "ml/scores": "Classifier", "recurrent": "LSTM|GRU|RNN", "nbits": "NBits", "bytes": "QLinear|Integer",
+             "text/regex": "Regex|Token", "text/text_features": "NGram|TfIdf|Hash|Token"}
 
 
 @dataclass(frozen=True)
@@ -185,26 +186,49 @@ class Kernels:
 
     def conformance(self, root, cases):
         """The first case that fails, or None."""
-        home = root / "cache"
-        done = run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"XDG_CACHE_HOME={home}", BUILD / "conformance", "node", "--filter", f"^({'|'.join(cases)})$", "--jobs", 1, "--run-limit", 20,
-                    "--cxxflags", "-O0 -w"], 900)
+        done = run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"XDG_CACHE_HOME={PLACE / 'kernels' if root == ROOT else root}/cache", BUILD / "conformance", "node", "--filter", f"^({'|'.join(cases)})$", "--jobs", 1,
+                    "--run-limit", 20, "--cxxflags", "-O0 -w"], 900)
         if done.code == 0:
             return None
         failed = re.findall(r"\btest_\w+", done.output)
+        if failed and root != ROOT and self.conformance(ROOT, failed[:1]):
+            raise RuntimeError(f"{failed[0]} fails without a change")
         return failed[0] if failed else done.why()
 
     # ---- operators against ONNX Runtime ----------------------------------------------------------------------------------------------
 
+    def operators(self, header):
+        """Regular expressions for names of operators: of the header's own name, and of the rows that the kernel catalogue has for it."""
+        if not hasattr(self, "rows"):
+            self.rows = {}
+            for table in (ROOT / "targets/kernels").glob("*.inc"):
+                for name, of in re.findall(r'\.name = "(?:scalar_)?(\w+)", \.header = "([^"]+)"', table.read_text()):
+                    self.rows.setdefault(of, []).append(name)
+        names = [Path(header).stem, *self.rows.get(header.removeprefix("runtime_stub/onnxc/"), [])]
+        others = [operators for word, operators in OPERATORS.items() if word in header]
+        return [*dict.fromkeys([*(name.replace("_", "") for name in names), *others])]
+
     def contributed(self, root, header):
-        """What of tests/contrib fails, of the operators that a header's name tells."""
-        pattern = next((operators for word, operators in OPERATORS.items() if word in header), Path(header).stem.replace("_", ""))
-        home = root / "cache"
-        python = os.environ.get("ONNXC_PYTHON", "python3")
-        done = run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"XDG_CACHE_HOME={home}", f"ONNXC_EXECUTABLE={BUILD}/onnxc", "PYTHONPATH=python", python,
-                    ROOT / "tests/contrib/check.py", pattern], 900, cwd=ROOT)
-        if done.code == 0 or "no check has such" in done.output or "No module named" in done.output:
-            return None
-        return (re.findall(r"FAILED (\S{1,60})", done.output) or [done.why()])[0]
+        """What fails of the tests against ONNX Runtime that are about the header's operators."""
+        pattern = "|".join(self.operators(header))
+        commands = [["tests/contrib/check.py", pattern]]
+        for script in ("tests/ml/check.py", "tests/text/check.py"):
+            names = [name for name in re.findall(r"^def (\w+)\(r\)", (ROOT / script).read_text(), re.MULTILINE) if re.search(pattern, name, re.IGNORECASE)]
+            if names and "/scalar/" in header:
+                commands.append([script, "--rounds", 3, *names])
+        for command in commands:
+            done = self.python(root, command)
+            if done.code != 0 and "no check has such" not in done.output and "No module named" not in done.output:
+                sound = self.python(ROOT, command)
+                if sound.code != 0:
+                    raise RuntimeError(f"{command} fails without a change: {sound.why()}\n{sound.output[-2000:]}")
+                return (re.findall(r"FAILED (\w+)", done.output) or [done.why()])[0]
+        return None
+
+    def python(self, root, command):
+        cache = PLACE / "kernels" if root == ROOT else root
+        return run(["env", f"ONNXC_RUNTIME_DIR={root}/runtime_stub", f"ONNXC_CACHE={cache}/cache", f"ONNXC_EXECUTABLE={BUILD}/onnxc", "PYTHONPATH=python",
+                    os.environ.get("ONNXC_PYTHON", "python3"), *command], 900, cwd=ROOT)
 
     # ---- a mutant --------------------------------------------------------------------------------------------------------------------
 

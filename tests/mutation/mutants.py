@@ -119,7 +119,14 @@ def declares(statement):
 
 def statements(all, free):
     """Simple statements that can be left out: calls, assignments, jumps. Pairs of indices, the last one that of the semicolon."""
+    inside = []  # the brackets around
     for i, token in enumerate(all):
+        if token.kind == "sign" and token.text in "([{":
+            inside.append(token.text)
+        elif token.kind == "sign" and token.text in ")]}" and inside:
+            inside.pop()
+        if inside[-1:] in (["("], ["["]):
+            continue  # of the head of a loop
         begins = i > 0 and all[i - 1].text in (";", "{", "}", ")", "else", ":") and token.kind == "word" and free[i]
         if not begins or (token.text in DECLARING and not (token.text == "return" and all[i + 1].text == ";")):
             continue

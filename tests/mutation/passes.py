@@ -10,6 +10,7 @@ from pathlib import Path
 
 from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, link_command, remembered, run, scratch
 
+SANITIZER = ["-fsanitize=address", "-fno-sanitize-recover=all"]
 FOLDERS = ("passes", "lowering", "ir", "ops", "select", "support", "tune", "verify", "compress", "quantize", "calibration")  # of tests, for onnxc_tests
 SLOW = 0.5  # seconds of a test
 SAMPLE = 8  # one of so many node tests
@@ -51,7 +52,7 @@ class Passes:
         header = next((Path(words[i + 1]) for i, word in enumerate(words) if word == "-include"), None)
         if header is None:
             return []
-        copy = self.place / f"{header.parent.stem}{flags[-1]}.hxx"
+        copy = self.place / f"{header.parent.stem}{''.join(flag for flag in flags if flag.startswith(('-O', '-f')))}.hxx"
         made = Path(f"{copy}.gch")
         with self.lock:
             if not made.exists():
@@ -61,7 +62,7 @@ class Passes:
                     raise RuntimeError(f"{header} is not precompiled:\n{done.output[-2000:]}")
         return ["-include", copy]
 
-    def object_with(self, folder, file, text):
+    def object_with(self, folder, file, text, more=()):
         """The object of the batch that holds the file, with this text; None where it does not compile."""
         original = str(ROOT / file)
         changed = folder / Path(file).name
@@ -70,14 +71,14 @@ class Passes:
         source = folder / "batch.cpp"
         source.write_text(batch.read_text().replace(f'"{original}"', f'"{changed}"') if batch else f'#include "{changed}"\n')
         of = batch if batch else original
-        flags = [*self.flags(of), "-O1" if "/lowering/" in file else "-O0"]  # searches for plans take long
+        flags = [*self.flags(of), "-O1" if "/lowering/" in file else "-O0", *more]  # searches for plans take long
         done = run([CXX, *flags, "-iquote", Path(original).parent, *self.precompiled(of, flags), "-c", source, "-o", folder / "batch.o"], 300)
         return folder / "batch.o" if done.code == 0 else None
 
-    def link(self, program, object_):
+    def link(self, program, object_, more=()):
         first, objects, libraries = self.links[program]
         made = object_.with_name(program)
-        done = run([*first, *objects, object_, *libraries, "-fuse-ld=gold", "-o", made], 200, cwd=BUILD)
+        done = run([*first, *objects, object_, *libraries, "-fuse-ld=gold", *more, "-o", made], 200, cwd=BUILD)
         if done.code != 0:
             raise RuntimeError(f"{program} is not linked:\n{done.output[-2000:]}")
         return made
@@ -112,10 +113,10 @@ class Passes:
     def long_tests(self, object_):
         return self.tests(object_.with_name("onnxc_tests"), self.names()[1], 300)
 
-    def tests(self, program, names, seconds):
+    def tests(self, program, names, seconds, memory=MEMORY):
         list_ = program.with_suffix(".names")
         list_.write_text("\n".join(names))
-        done = run([program, "--abort", "-f", list_], seconds, MEMORY, cwd=BUILD / "tests")
+        done = run(["env", "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0", program, "--abort", "-f", list_], seconds, memory, cwd=BUILD / "tests")
         if done.code == 0:
             return None
         failed = re.findall(r"^-{50,}\n(.+)\n", done.output, re.MULTILINE)
@@ -148,6 +149,10 @@ class Passes:
                 failed = stage(object_)
                 if failed:
                     return "noticed", f"{name}: {failed}"
+            sanitized = self.object_with(folder, file, text, SANITIZER)  # what is not of the batch is not instrumented
+            failed = self.tests(self.link("onnxc_tests", sanitized, SANITIZER), self.names()[0], 300, None)
+            if failed:
+                return "noticed", f"onnxc_tests, sanitized: {failed}"
         return "survived", ", ".join(name for name, _ in self.stages())
 
     def check_sound(self, mutant):

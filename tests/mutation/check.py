@@ -35,14 +35,17 @@ class Mutant:
     before: str
     after: str
     of_line: str  # the whole line, without the blanks around it
+    nth: int  # of the places in the line where the same could be changed, from 1
     text: str  # of the changed file
 
     def key(self):
-        return f"{self.file}: {self.of_line} | {flat(self.before)} -> {flat(self.after)}"
+        return key_of(vars(self))
 
 
-def key_of(result):
-    return f"{result['file']}: {result['of_line']} | {flat(result['before'])} -> {flat(result['after'])}"
+def key_of(mutant):
+    """What names it in equivalent.txt, as long as its line stays as it is."""
+    nth = f" ({mutant['nth']})" if mutant["nth"] > 1 else ""
+    return f"{mutant['file']}: {mutant['of_line']} | {flat(mutant['before'])} -> {flat(mutant['after'])}{nth}"
 
 
 def flat(text):
@@ -101,23 +104,25 @@ def line_at(text, offset):
 
 
 def made(name, text, site):
-    return Mutant(name, text.count("\n", 0, site.begin) + 1, site.kind, text[site.begin:site.end], site.after, line_at(text, site.begin).strip(),
-                  text[:site.begin] + site.after + text[site.end:])
+    begin = text.rfind("\n", 0, site.begin) + 1
+    before = text[site.begin:site.end]
+    nth = sum(begin <= s.begin <= site.begin and (text[s.begin:s.end], s.after) == (before, site.after) for s in sites(text))
+    return Mutant(name, text.count("\n", 0, site.begin) + 1, site.kind, before, site.after, line_at(text, site.begin).strip(), nth, text[:site.begin] + site.after + text[site.end:])
 
 
 def described(result):
-    return f"{result['file']}:{result['line']}  {result['of_line']}\n          {flat(result['before'])}  ->  {flat(result['after']) or '(nothing)'}"
+    return f"{result['file']}:{result['line']}  {result['of_line']}\n          {flat(result['before'])}  ->  {flat(result['after']) or '(nothing)'}{' at place ' + str(result['nth']) if result['nth'] > 1 else ''}"
 
 
 def again(results, number):
     """The mutant of a result, in today's file."""
     result = next(r for r in results if r["number"] == number)
     text = (ROOT / result["file"]).read_text()
-    places = [s for s in sites(text) if s.kind == result["kind"] and s.after == result["after"] and text[s.begin:s.end] == result["before"] and
-              line_at(text, s.begin).strip() == result["of_line"]]
+    places = [made(result["file"], text, s) for s in sites(text) if (text[s.begin:s.end], s.after) == (result["before"], result["after"])]
+    places = [mutant for mutant in places if mutant.key() == key_of(result)]
     if not places:
         sys.exit(f"{described(result)}\nis not there any more")
-    return made(result["file"], text, min(places, key=lambda s: abs(text.count("\n", 0, s.begin) + 1 - result["line"])))
+    return min(places, key=lambda mutant: abs(mutant.line - result["line"]))
 
 
 def table(results):
@@ -177,7 +182,7 @@ def campaign(kind, options):
 
     def tried(mutant, number):
         verdict, by = ("equivalent", "equivalent.txt") if mutant.key() in known else area.attempt(mutant, random.Random(f"{options.seed} {number}"))
-        result = {name: getattr(mutant, name) for name in ("file", "line", "kind", "before", "after", "of_line")} | {"number": number, "verdict": verdict, "by": by}
+        result = {name: getattr(mutant, name) for name in ("file", "line", "kind", "before", "after", "of_line", "nth")} | {"number": number, "verdict": verdict, "by": by}
         print(f"{now()}  {kind.area} {number}: {verdict} ({by}) {described(result)}", flush=True)
         return result
 

@@ -30,7 +30,7 @@ class Passes:
             for file in re.findall(r'#include "([^"]+)"', batch.read_text()):
                 self.batches[file] = batch
         self.links = {program: link_command(program) for program in ("onnxc_tests", "conformance", "onnxc")}
-        self.sound = False
+        self.sound = set()  # stages that fail nothing without a change
         self.lock = threading.RLock()
 
     # ---- building --------------------------------------------------------------------------------------------------------------------
@@ -90,6 +90,7 @@ class Passes:
         yield "conformance", self.conformance
         yield "random models", self.random_models
         yield "long onnxc_tests", self.long_tests
+        yield "onnxc_tests, sanitized", self.sanitized_tests
 
     def names(self):
         """Of unit tests, in two lists: the quick ones, and those that take seconds. Without those of what comes after lowering, which call compilers."""
@@ -107,11 +108,16 @@ class Passes:
 
         return remembered("passes/tests.json", make)
 
-    def unit_tests(self, object_):
+    def unit_tests(self, object_, *_):
         return self.tests(self.link("onnxc_tests", object_), self.names()[0], 60)
 
-    def long_tests(self, object_):
-        return self.tests(object_.with_name("onnxc_tests"), self.names()[1], 300)
+    def long_tests(self, object_, *_):
+        return self.tests(self.link("onnxc_tests", object_), self.names()[1], 300)
+
+    def sanitized_tests(self, object_, file, text):
+        """The quick ones. What is not in the batch of the file is not instrumented."""
+        sanitized = self.object_with(object_.parent, file, text, SANITIZER)
+        return self.tests(self.link("onnxc_tests", sanitized, SANITIZER), self.names()[0], 300, None)
 
     def tests(self, program, names, seconds, memory=MEMORY):
         list_ = program.with_suffix(".names")
@@ -122,12 +128,12 @@ class Passes:
         failed = re.findall(r"^-{50,}\n(.+)\n", done.output, re.MULTILINE)
         return failed[0] if failed else done.why()
 
-    def conformance(self, object_):
+    def conformance(self, object_, *_):
         command = [self.link("conformance", object_), "node", "--sample", SAMPLE, "--jobs", 1, "--run-limit", 20, "--cxxflags", "-O0 -w"]
         done = run(["env", f"XDG_CACHE_HOME={self.place / 'cache'}", *command], 900)
         return None if done.code == 0 else (re.findall(r"\btest_\w+", done.output) or [done.why()])[0]
 
-    def random_models(self, object_):
+    def random_models(self, object_, *_):
         self.link("onnxc", object_)
         done = run(["env", f"ONNXC_BUILD={object_.parent.relative_to(ROOT)}", ROOT / "tests/hostile/graphs.sh", "--count", MODELS], 1200)
         return None if done.code in (0, 77) else done.output.strip().splitlines()[-1][:80] if done.output.strip() else done.why()
@@ -135,29 +141,23 @@ class Passes:
     # ---- a mutant --------------------------------------------------------------------------------------------------------------------
 
     def attempt(self, mutant, _):
+        verdict, by = self.judged(mutant.file, mutant.text)
         with self.lock:
-            if not self.sound:
-                self.check_sound(mutant)
-        return self.judged(mutant.file, mutant.text)
+            stage = by.split(": ")[0]
+            if verdict == "noticed" and stage not in self.sound:  # the same must fail nothing without a change
+                if self.judged(mutant.file, (ROOT / mutant.file).read_text(), stage)[0] == "noticed":
+                    raise RuntimeError(f"without a change: {by}")
+                self.sound.add(stage)
+        return verdict, by
 
-    def judged(self, file, text):
+    def judged(self, file, text, only=None):
+        """By all stages, or by that one."""
         with scratch() as folder:
             object_ = self.object_with(folder, file, text)
             if object_ is None:
                 return "invalid", "does not compile"
             for name, stage in self.stages():
-                failed = stage(object_)
+                failed = stage(object_, file, text) if only in (None, name) else None
                 if failed:
                     return "noticed", f"{name}: {failed}"
-            sanitized = self.object_with(folder, file, text, SANITIZER)  # what is not of the batch is not instrumented
-            failed = self.tests(self.link("onnxc_tests", sanitized, SANITIZER), self.names()[0], 300, None)
-            if failed:
-                return "noticed", f"onnxc_tests, sanitized: {failed}"
         return "survived", ", ".join(name for name, _ in self.stages())
-
-    def check_sound(self, mutant):
-        """The same steps without a change must fail nothing. Later, units that stayed the same come from a cache."""
-        verdict, by = self.judged(mutant.file, (ROOT / mutant.file).read_text())
-        if verdict != "survived":
-            raise RuntimeError(f"without a change: {by}")
-        self.sound = True

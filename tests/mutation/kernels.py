@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, link_command, remembered, run, scratch
+from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, digest, link_command, remembered, run, scratch
 
 RUNTIME = ROOT / "runtime_stub"
 FLAGS = ["-std=c++20", "-O0", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFMT_SHARED"]
@@ -37,6 +37,10 @@ class Program:
         return self.source + "".join(" " + flag.removeprefix("-D").removeprefix("-march=") for flag in self.flags if flag not in ("-march=native", "-DONNXC_NO_INTRINSICS"))
 
     @property
+    def path(self):
+        return ROOT / f"tests/kernels/{self.source}.cpp"
+
+    @property
     def stem(self):
         return re.sub(r"\W+", "-", self.name).strip("-")
 
@@ -44,9 +48,10 @@ class Program:
 def programs():
     found = [Program(str(path.relative_to(ROOT / "tests/kernels").with_suffix("")), ("-march=native",)) for path in sorted((ROOT / "tests/kernels").rglob("*.cpp"))]
     found += [Program(f"../ops/{name}", ("-march=native",)) for name in ("text_features", "regex", "automaton", "key_table")]
-    found.append(Program("vfn", ("-DONNXC_NO_INTRINSICS", "-DONNXC_VECTOR_FLOATS=4")))
-    found += [Program(source, ("-DONNXC_NO_INTRINSICS", "-DONNXC_VECTOR_FLOATS=1")) for source in ("vfn", "conv", "depthwise", "gemm", "map", "reduce")]
-    return found + [Program("vfn", ("-march=x86-64-v2",)), Program("vfn", ("-march=x86-64-v3",))]
+    for words in re.findall(r"^ *add_vector_tests\((\w[^)$]*)\)", (ROOT / "tests/CMakeLists.txt").read_text(), re.MULTILINE):
+        flags = tuple(word for word in words.split() if word.startswith("-"))
+        found += [Program(source, flags) for source in ("vfn", *re.findall(r"kernels/(\w+)\.cpp", words))]
+    return found
 
 
 class Kernels:
@@ -57,6 +62,7 @@ class Kernels:
         self.place = PLACE / "kernels"
         self.place.mkdir(parents=True, exist_ok=True)
         self.programs = programs()
+        self.headers = digest(sorted([*RUNTIME.rglob("*.h*"), *(ROOT / "tests/kernels").rglob("*.hpp")]))
         self.libraries = None
         self.coverage_of = {}
         self.lock = threading.RLock()
@@ -66,7 +72,7 @@ class Kernels:
     def compile(self, program, root, folder, more=()):
         """The Ended of the compiler. `root` has the headers that count."""
         made = folder / f"{program.stem}.o"
-        return made, run([CXX, *FLAGS, *program.flags, *more, f"-I{root}", f"-I{root}/runtime_stub", f"-I{ROOT}", "-c", ROOT / f"tests/kernels/{program.source}.cpp", "-o", made], 300)
+        return made, run([CXX, *FLAGS, *program.flags, *more, f"-I{root}", f"-I{root}/runtime_stub", f"-I{ROOT}", "-c", program.path, "-o", made], 300)
 
     def link(self, object_, more=()):
         if self.libraries is None:
@@ -105,7 +111,7 @@ class Kernels:
 
         with self.lock:
             if program not in self.coverage_of:
-                self.coverage_of[program] = remembered(f"kernels/{program.stem}.json", make)
+                self.coverage_of[program] = remembered(f"kernels/{program.stem}-{digest([program.path], self.headers)}.json", make)
             return self.coverage_of[program]
 
     def includes(self):
@@ -114,11 +120,11 @@ class Kernels:
         def make():
             found = {}
             for program in self.programs:
-                done = run([CXX, *FLAGS, *program.flags, f"-I{ROOT}", f"-I{RUNTIME}", "-MM", ROOT / f"tests/kernels/{program.source}.cpp"])
+                done = run([CXX, *FLAGS, *program.flags, f"-I{ROOT}", f"-I{RUNTIME}", "-MM", program.path])
                 found[program.name] = sorted({"runtime_stub/onnxc/" + part for part in re.findall(r"runtime_stub/onnxc/(\S+)", done.output)})
             return found
 
-        return remembered("kernels/includes.json", make)
+        return remembered(f"kernels/includes-{digest((program.path for program in self.programs), self.headers + str(self.programs))}.json", make)
 
     def candidates(self, header):
         """Programs that read the header, those first that are most about it: of its name, and with the fewest other headers."""
@@ -144,7 +150,7 @@ class Kernels:
 
     def differs(self, program, root):
         """Whether what the compiler sees has changed: code for other machines has not."""
-        texts = [run([CXX, *FLAGS, *program.flags, f"-I{r}", f"-I{r}/runtime_stub", f"-I{ROOT}", "-E", "-P", ROOT / f"tests/kernels/{program.source}.cpp"]).output for r in (ROOT, root)]
+        texts = [run([CXX, *FLAGS, *program.flags, f"-I{r}", f"-I{r}/runtime_stub", f"-I{ROOT}", "-E", "-P", program.path]).output for r in (ROOT, root)]
         return texts[0] != texts[1]
 
     # ---- ONNX's backend tests --------------------------------------------------------------------------------------------------------
@@ -162,7 +168,7 @@ class Kernels:
                         cases.setdefault("runtime_stub/" + header, []).append(names[int(unit.stem[5:])])
             return {header: sorted(found) for header, found in cases.items()}
 
-        return remembered("kernels/cases.json", make)
+        return remembered(f"kernels/cases-{digest([BUILD / 'conformance'])}.json", make)
 
     def included_by(self, header):
         """The header and those that include it, at any depth, in that order."""

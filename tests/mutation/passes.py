@@ -8,7 +8,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, link_command, remembered, run, scratch
+from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, digest, link_command, remembered, run, scratch
 
 SANITIZER = ["-fsanitize=address", "-fno-sanitize-recover=all"]
 FOLDERS = ("passes", "lowering", "ir", "ops", "select", "support", "tune", "verify", "compress", "quantize", "calibration")  # of tests, for onnxc_tests
@@ -106,7 +106,7 @@ class Passes:
             slow = {name for seconds, name in re.findall(r"^(\d+\.\d+) s: (.*)", times, re.MULTILINE) if float(seconds) > SLOW}
             return [name for name in names if name not in slow], [name for name in names if name in slow]
 
-        return remembered("passes/tests.json", make)
+        return remembered(f"passes/tests-{digest([BUILD / 'onnxc_tests'])}.json", make)
 
     def unit_tests(self, object_, *_):
         return self.tests(self.link("onnxc_tests", object_), self.names()[0], 60)

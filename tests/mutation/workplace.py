@@ -1,5 +1,6 @@
 """Commands with limits, and where files of a run lie."""
 import contextlib
+import hashlib
 import json
 import os
 import resource
@@ -59,6 +60,14 @@ def link_command(program):
     out = words.index("-o")
     objects = [word for word in words[:out] if word.endswith(".o")]
     return words[:words.index(objects[0])], objects, words[out + 2:]
+
+
+def digest(paths, more=""):
+    """Changes with the files."""
+    found = hashlib.sha256(more.encode())
+    for path in paths:
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def remembered(name, make):

@@ -28,7 +28,8 @@ TEST_CASE("a status is told with the numbers that were found, and cut where ther
     std::string numbers;
   };
   constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
-  for (const Case& c : {Case{7, 8, "7 and 8"}, Case{0, -1, "0 and -1"}, Case{10, 109, "10 and 109"}, Case{least, most, "-9223372036854775808 and 9223372036854775807"}}) {
+  for (const Case& c : {Case{7, 8, "7 and 8"}, Case{0, -1, "0 and -1"}, Case{10, 109, "10 and 109"},
+                        Case{least, most, "-9223372036854775808 and 9223372036854775807"}}) {
     const Status status{ONNXC_BAD_DIMENSION, "f: \x01 and \x01", {c.first, c.second}};
     const std::string whole = "a dimension is out of its bounds or does not fit the others: f: " + c.numbers;
     CHECK(described(status, 200, whole.size()) == whole);

@@ -150,6 +150,7 @@ def main():
     parser.add_argument("--least", type=float, default=0.9, help="the share that must be noticed (default: 0.9)")
     parser.add_argument("--again", type=int, metavar="NUMBER", help="try one again, by its number in the results")
     parser.add_argument("--survivors", action="store_true", help="try all again that were not noticed")
+    parser.add_argument("--quick", action="store_true", help="leave out the tests that take minutes, which --survivors makes up for")
     parser.add_argument("--list", action="store_true", help="print what would be drawn, and try nothing")
     parser.add_argument("--report", action="store_true", help="print the table of what was tried, and try nothing")
     options = parser.parse_args()
@@ -178,7 +179,7 @@ def campaign(kind, options):
         for _ in range(options.count):
             print(drawing.next().key())
         return []
-    area = kind()
+    area = kind(options.quick)
 
     def tried(mutant, number):
         verdict, by = ("equivalent", "equivalent.txt") if mutant.key() in known else area.attempt(mutant, random.Random(f"{options.seed} {number}"))

@@ -21,7 +21,8 @@ class Passes:
     area = "passes"
     patterns = ["compiler/passes/*.cpp", "compiler/lowering/**/*.cpp"]
 
-    def __init__(self):
+    def __init__(self, quick=False):
+        self.quick = quick
         self.place = PLACE / "passes"
         self.place.mkdir(parents=True, exist_ok=True)
         self.commands = {entry["file"]: shlex.split(entry["command"]) for entry in json.loads((BUILD / "compile_commands.json").read_text())}
@@ -87,7 +88,10 @@ class Passes:
 
     def stages(self):
         yield "onnxc_tests", self.unit_tests
+        yield "conformance, compiled only", self.compiles
         yield "conformance", self.conformance
+        if self.quick:
+            return
         yield "random models", self.random_models
         yield "long onnxc_tests", self.long_tests
         yield "onnxc_tests, sanitized", self.sanitized_tests
@@ -128,8 +132,14 @@ class Passes:
         failed = re.findall(r"^-{50,}\n(.+)\n", done.output, re.MULTILINE)
         return failed[0] if failed else done.why()
 
+    def compiles(self, object_, *_):
+        done = run([self.link("conformance", object_), "node", "--jobs", 1, "--compile-limit", 20, "--compile-only"], 900)
+        return None if done.code == 0 else (re.findall(r"\btest_\w+", done.output) or [done.why()])[0]
+
     def conformance(self, object_, *_):
-        command = [self.link("conformance", object_), "node", "--sample", SAMPLE, "--jobs", 1, "--run-limit", 20, "--cxxflags", "-O0 -w"]
+        command = [object_.with_name("conformance"), "node", "--sample", SAMPLE, "--jobs", 1, "--run-limit", 20, "--cxxflags", "-O0 -w"]
+        if not command[0].exists():
+            self.link("conformance", object_)
         done = run(["env", f"XDG_CACHE_HOME={self.place / 'cache'}", *command], 900)
         return None if done.code == 0 else (re.findall(r"\btest_\w+", done.output) or [done.why()])[0]
 

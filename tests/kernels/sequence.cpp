@@ -38,8 +38,8 @@ TEST_CASE("positions in a sequence count from either end") {
     int64_t position, most, at;
     int32_t code;
   };
-  for (const Case& c : {Case{0, 2, 0, ONNXC_OK}, Case{2, 2, 2, ONNXC_OK}, Case{3, 2, 0, ONNXC_INDEX_OUT_OF_RANGE}, Case{3, 3, 3, ONNXC_OK}, Case{-1, 2, 2, ONNXC_OK},
-                        Case{-3, 2, 0, ONNXC_OK}, Case{-4, 2, 0, ONNXC_INDEX_OUT_OF_RANGE}}) {
+  for (const Case& c : {Case{0, 2, 0, ONNXC_OK}, Case{2, 2, 2, ONNXC_OK}, Case{3, 2, 0, ONNXC_INDEX_OUT_OF_RANGE}, Case{3, 3, 3, ONNXC_OK},
+                        Case{-1, 2, 2, ONNXC_OK}, Case{-3, 2, 0, ONNXC_OK}, Case{-4, 2, 0, ONNXC_INDEX_OUT_OF_RANGE}}) {
     int64_t at = 0;
     CHECK(position_in(at, &c.position, 3, c.most).code == c.code);
     if (c.code == ONNXC_OK) CHECK(at == c.at);

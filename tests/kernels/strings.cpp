@@ -41,8 +41,8 @@ TEST_CASE("floats are read in decimals and hexadecimals, in any case") {
     const char* words;
     double value;
   };
-  for (const Case& c : {Case{"1.5", 1.5}, Case{"-1.5e3", -1500}, Case{" \t+2", 2}, Case{"0x10", 16}, Case{"0X1f", 31}, Case{"-0xAp1", -20}, Case{"0", 0}, Case{"INF", kInf},
-                        Case{"-inf", -kInf}, Case{"7 of nine", 7}, Case{"0b1", 0}})
+  for (const Case& c : {Case{"1.5", 1.5}, Case{"-1.5e3", -1500}, Case{" \t+2", 2}, Case{"0x10", 16}, Case{"0X1f", 31}, Case{"-0xAp1", -20},
+                        Case{"0", 0}, Case{"INF", kInf}, Case{"-inf", -kInf}, Case{"7 of nine", 7}, Case{"0b1", 0}})
     CHECK(reads(c.words, c.value));
   double number = 0;
   CHECK_FALSE(parse_number(text_of("NaN"), number));
@@ -69,8 +69,8 @@ TEST_CASE("numbers are written with the fewest digits, and with an exponent wher
     float value;
     const char* words;
   };
-  for (const Case& c : {Case{0.1f, "0.1"}, Case{0, "0"}, Case{-2, "-2"}, Case{1e-4f, "0.0001"}, Case{9e-5f, "9e-05"}, Case{99999992, "99999992"}, Case{1e8f, "1e+08"}, Case{INFINITY, "INF"},
-                        Case{-INFINITY, "-INF"}, Case{NAN, "NaN"}})
+  for (const Case& c : {Case{0.1f, "0.1"}, Case{0, "0"}, Case{-2, "-2"}, Case{1e-4f, "0.0001"}, Case{9e-5f, "9e-05"},
+                        Case{99999992, "99999992"}, Case{1e8f, "1e+08"}, Case{INFINITY, "INF"}, Case{-INFINITY, "-INF"}, Case{NAN, "NaN"}})
     CHECK(written(c.value) == c.words);
   CHECK(written(0.1) == "0.1");
   CHECK(written(true) == "1");

@@ -14,9 +14,10 @@ std::vector<float> states_after(int64_t tokens, int64_t window, const std::vecto
   const int64_t slots = window > 0 ? window : 1;
   std::vector<float> y(3), present(static_cast<std::size_t>(2 * slots), -1), work(3);
   const scalar::LinearAttentionParams params{.q_heads = 1, .k_heads = 1, .kv_heads = 1, .scale = 1, .window = window};
-  scalar::linear_attention(Tensor<float>{y.data(), {1, tokens, 1}}, Tensor<float>{present.data(), {slots, 1, 2, 1}}, Tensor<const float>{q, {1, tokens, 2}},
-                           Tensor<const float>{k, {1, tokens, 2}}, Tensor<const float>{v, {1, tokens, 1}},
-                           Tensor<const float>{past.empty() ? nullptr : past.data(), {1, 1, 2, 1}}, Tensor<const float>{nullptr, {0}}, Tensor<const float>{nullptr, {0}}, work.data(), params);
+  scalar::linear_attention(Tensor<float>{y.data(), {1, tokens, 1}}, Tensor<float>{present.data(), {slots, 1, 2, 1}},
+                           Tensor<const float>{q, {1, tokens, 2}}, Tensor<const float>{k, {1, tokens, 2}},
+                           Tensor<const float>{v, {1, tokens, 1}}, Tensor<const float>{past.empty() ? nullptr : past.data(), {1, 1, 2, 1}},
+                           Tensor<const float>{nullptr, {0}}, Tensor<const float>{nullptr, {0}}, work.data(), params);
   return present;
 }
 

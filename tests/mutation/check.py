@@ -67,6 +67,10 @@ def equivalents():
     return {line for line in (HERE / "equivalent.txt").read_text().splitlines() if line and not line.startswith(("#", " "))}
 
 
+def is_excluded(found, name, line):
+    return any(fnmatch.fnmatch(name, pattern) and (expression is None or expression.search(line)) for pattern, expression in found)
+
+
 class Drawing:
     """Draws mutants of an area."""
 
@@ -77,16 +81,11 @@ class Drawing:
         self.files = {}
         for path in paths:
             name = str(path.relative_to(ROOT))
-            if any(expression is None and fnmatch.fnmatch(name, pattern) for pattern, expression in self.excluded):
-                continue
             text = path.read_text()
-            free = [site for site in sites(text) if not self.is_excluded(name, line_at(text, site.begin))]
+            free = [site for site in sites(text) if not is_excluded(self.excluded, name, line_at(text, site.begin))]
             if free:
                 self.files[name] = (text, free)
         self.drawn = set()
-
-    def is_excluded(self, name, line):
-        return any(expression is not None and fnmatch.fnmatch(name, pattern) and expression.search(line) for pattern, expression in self.excluded)
 
     def next(self):
         while True:
@@ -171,7 +170,11 @@ def campaign(kind, options):
     PLACE.mkdir(parents=True, exist_ok=True)
     path = PLACE / f"{kind.area}-{options.seed}.jsonl"
     results = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    known = equivalents()
+    known, excluded = equivalents(), rules()
+    results = [r for r in results if not is_excluded(excluded, r["file"], r["of_line"])]  # rules may be younger than results
+    for result in results:
+        if key_of(result) in known:
+            result.update(verdict="equivalent", by="equivalent.txt")
     if options.report:
         return finished(results, options.count)
     if options.list:

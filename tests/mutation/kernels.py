@@ -223,6 +223,8 @@ class Kernels:
             names = [name for name in re.findall(r"^def (\w+)\(r\)", (ROOT / script).read_text(), re.MULTILINE) if re.search(pattern, name, re.IGNORECASE)]
             if names and "/scalar/" in header:
                 commands.append([script, "--rounds", 3, *names])
+        if "winograd" in header or "strassen" in header:
+            commands.append(["tests/numerics/check.py"])
         for command in commands:
             done = self.python(root, command)
             if done.code != 0 and "no check has such" not in done.output and "No module named" not in done.output:

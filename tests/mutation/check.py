@@ -110,7 +110,8 @@ def made(name, text, site):
 
 
 def described(result):
-    return f"{result['file']}:{result['line']}  {result['of_line']}\n          {flat(result['before'])}  ->  {flat(result['after']) or '(nothing)'}{' at place ' + str(result['nth']) if result['nth'] > 1 else ''}"
+    nth = f" at place {result['nth']}" if result["nth"] > 1 else ""
+    return f"{result['file']}:{result['line']}  {result['of_line']}\n          {flat(result['before'])}  ->  {flat(result['after']) or '(nothing)'}{nth}"
 
 
 def again(results, number):

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from check import AREAS, line_at, made  # noqa: E402
+from check import line_at, made  # noqa: E402
 from expectations import Expectations  # noqa: E402
 from kernels import Kernels, Program  # noqa: E402
 from mutants import sites  # noqa: E402

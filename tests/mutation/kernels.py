@@ -17,7 +17,7 @@ from workplace import BUILD, CXX, MEMORY, PLACE, ROOT, digest, link_command, rem
 RUNTIME = ROOT / "runtime_stub"
 FLAGS = ["-std=c++20", "-O0", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFMT_SHARED"]
 SANITIZER = ["-fsanitize=address", "-fno-sanitize-recover=all"]
-MOST_PROGRAMS = 5  # that run the changed line; the next ones run it with what others of these do, too
+MOST_PROGRAMS = 6  # that run the changed line; the next ones run it with what others of these do, too
 MOST_SANITIZED = 1
 MOST_CASES = 40
 WHOLE = "conformance"
@@ -249,25 +249,18 @@ class Kernels:
     def attempt_in(self, root, mutant, random):
         shutil.copytree(RUNTIME / "onnxc", root / "runtime_stub/onnxc")
         (root / mutant.file).write_text(mutant.text)
-        ran, seen, compiled = [], False, False
         read = self.candidates(mutant.file)
-        for program in read:
-            count = self.counts(program, mutant)
-            if count == 0:
-                compiled = True
-                continue
-            if count is None and not self.differs(program, root):
-                continue
-            seen = True
+        counts = {program: self.counts(program, mutant) for program in read}
+        running = [program for program in read if counts[program]][:MOST_PROGRAMS]
+        # Code without a line of its own: what the compiler computes, or leaves out.
+        running += [program for program in read if counts[program] is None and self.differs(program, root)][:MOST_PROGRAMS - len(running)]
+        for program in running:
             verdict = self.ask(program, root)
             if verdict is None:
                 return "invalid", "does not compile"
             if verdict:
                 return "noticed", program.name
-            ran.append((count is not None, program))
-            if len(ran) == MOST_PROGRAMS:
-                break
-        for known, program in sorted(ran, key=lambda r: not r[0])[:0 if self.quick else MOST_SANITIZED]:
+        for program in running[:0 if self.quick else MOST_SANITIZED]:
             if self.ask(program, root, SANITIZER):
                 return "noticed", f"{program.name}, sanitized"
         cases = self.chosen_cases(mutant.file, random)
@@ -278,9 +271,9 @@ class Kernels:
         failed = self.contributed(root, mutant.file)
         if failed:
             return "noticed", f"contrib: {failed}"
-        if read and not seen and not compiled and not cases:
+        if read and not running and not cases and all(count is None for count in counts.values()):
             return "invalid", "code of another machine"
-        return ("survived", f"{len(ran)} programs, {len(cases)} cases") if ran else ("unreached", f"no program, {len(cases)} cases")
+        return ("survived", f"{len(running)} programs, {len(cases)} cases") if running else ("unreached", f"no program, {len(cases)} cases")
 
     def fails(self, program, mutant):
         """Whether the program fails with the mutant, or without a change where that is None."""

@@ -108,14 +108,14 @@ class Passes:
             with self.lock, scratch() as folder:
                 listed = run([BUILD / "onnxc_tests", "--list-tests", "--verbosity", "high"]).output  # long names are wrapped there
                 exact = {" ".join(name.split()): name for name in run([BUILD / "onnxc_tests", "--list-test-names-only"]).output.splitlines()}
-                found = [(exact[" ".join(name.split())], of) for name, of in re.findall(r"^  (\S.*(?:\n  \S.*)*)\n +\S*?/tests/(\w+)/", listed, re.MULTILINE)]
+                found = [(exact[" ".join(name.split())], of) for name, of in re.findall(r"^  (\S.*(?:\n +[^/\s].*)*)\n +/\S*?/tests/(\w+)/", listed, re.MULTILINE)]
                 names = [name for part in FOLDERS for name, of in found if of == part]
                 (folder / "names").write_text(as_filters(names))
                 times = run([BUILD / "onnxc_tests", "-d", "yes", "-f", folder / "names"]).output
             slow = {name for seconds, name in re.findall(r"^(\d+\.\d+) s: (.*)", times, re.MULTILINE) if float(seconds) > SLOW}
             return [name for name in names if name not in slow], [name for name in names if name in slow]
 
-        return remembered(f"passes/names-{digest([BUILD / 'onnxc_tests'])}.json", make)
+        return remembered(f"passes/named-{digest([BUILD / 'onnxc_tests'])}.json", make)
 
     def unit_tests(self, object_, *_):
         return self.tests(self.link("onnxc_tests", object_), self.names()[0], 60)

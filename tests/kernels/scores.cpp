@@ -20,7 +20,8 @@ TEST_CASE("probit is the normal quantile, to the error of the approximation") {
   struct Case {
     double p, quantile;
   };
-  for (const Case& c : {Case{0.5, 0}, Case{0.6, 0.2533471}, Case{0.75, 0.6744898}, Case{0.9, 1.2815516}, Case{0.975, 1.9599640}, Case{0.999, 3.0902323}}) {
+  for (const Case& c :
+       {Case{0.5, 0}, Case{0.6, 0.2533471}, Case{0.75, 0.6744898}, Case{0.9, 1.2815516}, Case{0.975, 1.9599640}, Case{0.999, 3.0902323}}) {
     CHECK(std::abs(scalar::probit_of(c.p) - c.quantile) < 0.004 * (1 + c.quantile));
     CHECK(std::abs(scalar::probit_of(1 - c.p) + c.quantile) < 0.004 * (1 + c.quantile));
   }

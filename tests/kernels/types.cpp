@@ -120,3 +120,10 @@ TEST_CASE("bits become a bool that is true unless all are 0, and other types as 
   CHECK(words[1] == 0x80000000u);
   CHECK(words[2] == 0xc0000000u);
 }
+
+TEST_CASE("complex numbers are ordered by their real parts, and then by the imaginary ones") {
+  const complex64 sorted[] = {{-1, 5}, {0, -3}, {0, 2}, {1, -1}, {1, 0}};
+  for (int i = 0; i < 5; ++i) {
+    for (int k = 0; k < 5; ++k) CHECK((sorted[i] < sorted[k]) == (i < k));
+  }
+}

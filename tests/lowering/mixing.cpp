@@ -13,7 +13,9 @@ namespace {
 
 /// Whether a step of y's convolution mixes values. `reader` is a node that reads y.
 bool mixes(const LowerOptions& options, const std::string& reader = "z: ? = Relu(y)") {
-  Graph graph = parse_graph("graph \"g\" (x: f32[1, 64, 56, 56], w: f32[64, 64, 3, 3]) -> (z) {\n  y: ? = Conv(x, w) {pads = [1, 1, 1, 1]}\n  " + reader + "\n}\n");
+  Graph graph =
+      parse_graph("graph \"g\" (x: f32[1, 64, 56, 56], w: f32[64, 64, 3, 3]) -> (z) {\n  y: ? = Conv(x, w) {pads = [1, 1, 1, 1]}\n  " +
+                  reader + "\n}\n");
   std::mt19937 random(1);
   const ValueId w = graph.inputs.back();
   graph[w].constant = random_tensor(graph[w].type, random);

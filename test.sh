@@ -151,6 +151,7 @@ beside "models as small as a fault" script tests/reduce/run.sh
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
+beside "tests that notice changes" script tests/mutation/run.sh --few  # three changes; --all: 80
 beside "images" script tests/images/run.sh
 join
 long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
@@ -186,6 +187,7 @@ long_stage "firmware, all models on all machines" script tests/firmware/run.sh -
 long_stage "rules for emitted code, every network" script tests/check_emitted/run.sh build --all
 long_stage "node tests for GPUs in the emulator, all of them" script tests/gpu/conformance.sh --all
 long_stage "values in place, on a GPU" script tests/placement/run.sh build --gpu
+long_stage "tests that notice changes, 80 of them" script tests/mutation/run.sh --count 40
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 long_stage "inputs that crash, looked for" script tests/fuzz/run.sh  # five minutes, after a build of ten
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh

@@ -25,7 +25,7 @@ from onnxc import build
 from side_by_side import side_by_side
 
 FLAGS = ["-std=c++20", "-fPIC", "-shared", os.environ.get("ONNXC_UNITS_LEVEL", "-O0"), "-w"]
-RUNTIME = pathlib.Path(__file__).resolve().parents[1] / "runtime_stub"
+RUNTIME = pathlib.Path(os.environ.get("ONNXC_RUNTIME_DIR") or pathlib.Path(__file__).resolve().parents[1] / "runtime_stub")
 
 
 class Unit(NamedTuple):

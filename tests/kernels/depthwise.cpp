@@ -64,6 +64,38 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int threads = 1) {
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
+/// NaN and infinities at each pixel in turn: outputs whose windows hold one are those of the plain kernel, and all others keep their bound.
+void check_special_pixels(int64_t pad) {
+  ConvParams p{.h = 4, .w = 5, .cin = Vec::width + 1, .pad_top = pad, .pad_left = pad};
+  p.kh = p.kw = 3;
+  p.group = p.cout = p.cin;
+  p.oh = out_size(p.h, 3, 1, 1, 2 * pad);
+  p.ow = out_size(p.w, 3, 1, 1, 2 * pad);
+  p.x_pixel = p.y_pixel = p.cin;
+  const auto w = numbers(p.cout * 9, 2), bias = numbers(p.cout, 3);
+  const auto packed = pack::depthwise_winograd(w, p.cin), plain = pack::depthwise(w, p.cin, 3, 3);
+  p.bias = bias.data();
+  for (const float special :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    for (int64_t pixel = 0; pixel < p.h * p.w; ++pixel) {
+      auto x = image(p);
+      for (int64_t c = 0; c < p.cin; ++c) x[static_cast<size_t>(pixel * p.cin + c)] = special;
+      std::vector<float> got(static_cast<size_t>(p.oh * p.ow * p.cout)), wanted = got;
+      depthwise_winograd({}, x.data(), packed.data(), got.data(), p, Epilogue<Keep>{});
+      depthwise<3, 3, 1>({}, x.data(), plain.data(), wanted.data(), p, Epilogue<Keep>{});
+      int64_t wrong = 0;
+      for (size_t i = 0; i < got.size(); ++i) {
+        const bool alike = std::isfinite(wanted[i]) ? std::fabs(got[i] - wanted[i]) <= 1e-5f
+                           : std::isnan(wanted[i])  ? std::isnan(got[i])
+                                                    : got[i] == wanted[i];
+        wrong += !alike;
+      }
+      INFO(special << " at pixel " << pixel << ", padding " << pad);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 template <int N>
 void check_few_outputs(ConvParams p, int64_t pad_end, int threads = 1) {
   p.cout = N;
@@ -148,6 +180,11 @@ void check_row_sums(ConvParams p, int threads) {
 }
 
 }  // namespace
+
+TEST_CASE("depthwise winograd leaves what is not finite where it is") {
+  check_special_pixels(0);
+  check_special_pixels(1);
+}
 
 TEST_CASE("convolutions to a few channels agree with the loop") {
   check_few_outputs<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);

@@ -122,6 +122,17 @@ TEST_CASE("what is copied stays as it is, bit for bit") {
   for (int64_t i = 0; i < 22; ++i) CHECK(std::memcmp(&got[i], &odd[x.index[size_t(i % 11)]], sizeof(float)) == 0);
 }
 
+TEST_CASE("planes without rows, without columns, or none at all are left as they are") {
+  const float image[12] = {1, 2, 3};
+  float got[4] = {kGuard, kGuard, kGuard, kGuard};
+  const Axis some(3, 2, Filter::linear), none(0);
+  resize_planar<2, kStays>({}, image, got, {.planes = 2, .h = 0, .w = 3, .y = none.axis(), .x = Axis(3).axis()});
+  resize_planar<2, kStays>({}, image, got, {.planes = 2, .h = 3, .w = 0, .y = some.axis(), .x = none.axis()});
+  resize_planar<2, 2>({}, image, got, {.planes = 2, .h = 3, .w = 0, .y = some.axis(), .x = none.axis()});
+  resize_planar<2, 2>({}, image, got, {.planes = 0, .h = 3, .w = 3, .y = some.axis(), .x = some.axis()});
+  for (float g : got) CHECK(g == kGuard);
+}
+
 TEST_CASE("channels-last images are resized pixel by pixel") {
   for (int64_t c : std::initializer_list<int64_t>{1, Vec::width, Vec::width + 3}) {
     check_pixels<2, 2>(2, {3, 5, Filter::linear}, {4, 3, Filter::linear}, c);

@@ -1,4 +1,5 @@
 // Small floats against arithmetic in double: every code converted and back, ties, overflow.
+#include <onnxc/scalar/bit_cast.hpp>
 #include <onnxc/types.hpp>
 
 #include <catch2/catch.hpp>
@@ -105,4 +106,24 @@ TEST_CASE("float8e8m0 rounds up, down and to nearest") {
   CHECK(E(kNan).bits == 0xff);
   CHECK(float(E::from_bits(0)) == std::ldexp(1.0f, -127));
   for (int code = 0; code < 255; ++code) CHECK(E(float(E::from_bits(uint8_t(code)))).bits == code);
+}
+
+TEST_CASE("bits become a bool that is true unless all are 0, and other types as they are") {
+  const uint8_t bytes[] = {0, 1, 2, 0x80, 0xff};
+  bool truths[5] = {};
+  scalar::bit_cast(truths, bytes, 5);
+  for (int i = 0; i < 5; ++i) CHECK(truths[i] == (i != 0));
+  const float floats[] = {1.0f, -0.0f, -2.0f};
+  uint32_t words[3] = {};
+  scalar::bit_cast(words, floats, 3);
+  CHECK(words[0] == 0x3f800000u);
+  CHECK(words[1] == 0x80000000u);
+  CHECK(words[2] == 0xc0000000u);
+}
+
+TEST_CASE("complex numbers are ordered by their real parts, and then by the imaginary ones") {
+  const complex64 sorted[] = {{-1, 5}, {0, -3}, {0, 2}, {1, -1}, {1, 0}};
+  for (int i = 0; i < 5; ++i) {
+    for (int k = 0; k < 5; ++k) CHECK((sorted[i] < sorted[k]) == (i < k));
+  }
 }

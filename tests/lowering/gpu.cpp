@@ -55,6 +55,15 @@ TEST_CASE("there are no more threads than a bounded scratch memory is for") {
   CHECK(scratch.thread_stride == Dim(700 * 700));
 }
 
+TEST_CASE("a kernel that cannot be shared out has one thread of the GPU") {
+  const std::vector<Call> calls =
+      calls_of(program_of("graph \"unpool\" (x: f32[1, 1, 2, 2], i: i64[1, 1, 2, 2]) -> (y) {\n  y: ? = MaxUnpool(x, i) {kernel_shape = "
+                          "[2, 2], strides = [2, 2]}\n}\n"));
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].device == Device::Gpu);
+  CHECK(calls[0].items == Dim(1));
+}
+
 TEST_CASE("products of bytes have their epilogues in steps of their own on a GPU") {
   const Program program = program_of(
       "graph \"bytes\" (a: u8[3, 8], w: i8[8, 5], s: f32[5]) -> (y) {\n  p: ? = onnxc.ByteMatMul(a, w)\n"

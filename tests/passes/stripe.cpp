@@ -28,14 +28,23 @@ Graph with_weights(const std::string& text) {
   return graph;
 }
 
-/// The graph in stripes where that helps. Checks that it gives the same values.
-Graph striped(const std::string& text, double most_extra = 1e4) {
+/// The most bytes that are live at once, in the order of the nodes.
+int64_t peak(const Graph& graph) {
+  std::vector<int> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), 0);
+  return peak_bytes(order_problem(graph), order);
+}
+
+/// The graph in stripes where that helps. Checks that it gives the same values, and what is live at once.
+Graph striped(const std::string& text, int64_t peak_before, int64_t peak_after, double most_extra = 1e4) {
   const Graph before = with_weights(text);
   std::vector<Graph> forms = stripe(before, std::span(&most_extra, 1));
   Graph after = forms.empty() ? clone(before) : std::move(forms[0]);
   verify_graph(after, "stripe");
   const auto inputs = random_inputs(before);
   check_same(evaluate_graph(before, inputs), evaluate_graph(after, inputs));
+  CHECK(peak(before) == peak_before);
+  CHECK(peak(after) <= peak_after);  // what stripes can reach: more would be a worse choice
   return after;
 }
 
@@ -48,7 +57,8 @@ TEST_CASE("windows with strides, dilations and padding see the same rows by stri
     p: f32[1, 3, 9, 6] = MaxPool(d) {ceil_mode = 1, kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]}
     q: f32[1, 3, 9, 6] = AveragePool(p) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]}
     z: f32[3, 1, 9, 6] = Transpose(q) {perm = [1, 0, 2, 3]}
-  })");
+  })",
+              26560, 10880);
   CHECK(count(after, "Conv") > 3);
   CHECK(count(after, "Concat") == 1);
 }
@@ -59,7 +69,8 @@ TEST_CASE("auto_pad and a pool whose last window hangs over", "[passes]") {
     p: f32[1, 8, 8, 2] = MaxPool(a) {ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 2]}
     q: f32[1, 8, 8, 2] = AveragePool(p) {ceil_mode = 1, kernel_shape = [2, 2], auto_pad = "SAME_UPPER"}
     z: f32[1, 1, 8, 2] = Conv(q, w2)
-  })");
+  })",
+                              2560, 1408);
   CHECK(count(after, "MaxPool") > 1);
 }
 
@@ -72,7 +83,8 @@ TEST_CASE("values with several readers are cut from a stripe, and results inside
     y: f32[1, 2, 32, 16] = Conv(c, w3)
     z: f32[1, 2, 32, 16] = onnxc.Map(y) [relu(x0)]
     t: f32[2, 1, 32, 16] = Transpose(y) {perm = [1, 0, 2, 3]}
-  })");
+  })",
+      131072, 12032);
   CHECK(count(after, "Slice") > 0);
 }
 
@@ -81,13 +93,15 @@ TEST_CASE("samples of a signal and planes of a volume are rows", "[passes]") {
     a: f32[1, 16, 64] = Conv(x, w1) {pads = [2, 0]}
     b: f32[1, 16, 64] = onnxc.Map(a, s) [mul(x0, x1)]
     z: f32[1, 4, 32] = Conv(b, w2) {dilations = [2], pads = [4, 0], strides = [2]}
-  })");
+  })",
+                               4096, 964);
   CHECK(count(signal, "Concat") == 1);
   const Graph volume = striped(R"(graph "g" (x: f32[1, 1, 20, 6, 5], w1: f32[8, 1, 3, 3, 3], w2: f32[1, 8, 1, 1, 1]) -> (z) {
     a: f32[1, 8, 20, 6, 5] = Conv(x, w1) {pads = [1, 1, 1, 1, 1, 1]}
     b: f32[1, 8, 10, 3, 3] = MaxPool(a) {ceil_mode = 1, kernel_shape = [2, 2, 2], strides = [2, 2, 2]}
     z: f32[1, 1, 10, 3, 3] = Conv(b, w2)
-  })");
+  })",
+                               22080, 6876);
   CHECK(count(volume, "Concat") == 1);
 }
 

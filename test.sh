@@ -173,6 +173,7 @@ long_stage "units for GPUs by nvcc" script tests/gpu/nvcc_units.sh  # six; with 
 long_stage "faults in kernels of GPUs" script tests/gpu/faults.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "emitted code under sanitizers" script tests/sanitized/run.sh build address clang memory threads
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
 long_stage "faults, all of them" script tests/faults/run.sh build --all

@@ -49,7 +49,8 @@
 #if defined(ONNXC_REPRODUCIBLE)
 #error "--math=reproducible: results depend on the machine with -ffast-math, -Ofast or a part of these: leave it out"
 #elif !defined(ONNXC_ALLOW_FAST_MATH)
-#error "-ffast-math, -Ofast and parts of these take NaN, infinities and the order of sums from this unit: leave it out, or allow it with -DONNXC_ALLOW_FAST_MATH"
+#error \
+    "-ffast-math, -Ofast and parts of these take NaN, infinities and the order of sums from this unit: leave it out, or allow it with -DONNXC_ALLOW_FAST_MATH"
 #endif
 #endif
 

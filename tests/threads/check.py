@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import onnxc
@@ -22,19 +23,17 @@ RUNS = 5  # of each: a race need not show in the first
 
 
 def emitted(model):
-    """The unit's text."""
+    """The text of the unit, and of its header."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
-        with open(path, "wb") as file:
-            file.write(model.SerializeToString())
-        subprocess.run([os.environ["ONNXC_EXECUTABLE"], path, "--threads", str(THREADS), "-o", os.path.join(folder, "unit.cpp")], check=True)
-        with open(os.path.join(folder, "unit.cpp")) as file:
-            return file.read()
+        path = Path(folder, "model.onnx")
+        path.write_bytes(model.SerializeToString())
+        subprocess.run([os.environ["ONNXC_EXECUTABLE"], path, "--threads", str(THREADS), "-o", Path(folder, "unit.cpp")], check=True)
+        return Path(folder, "unit.cpp").read_text(), Path(folder, "unit.h").read_text()
 
 
 def groups(model):
     """Forks with several steps in the emitted unit."""
-    return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Share share\) \{\n", emitted(model)))
+    return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Share share\) \{\n", emitted(model)[0]))
 
 
 def check_rows():
@@ -44,7 +43,7 @@ def check_rows():
     for dims in None, {0: "rows"}:
         nodes, constants, outputs, feeds, _ = perceptron(dims)
         model = make_model("perceptron", nodes, constants, outputs, feeds, dims)
-        if bool(condition.search(emitted(model))) != (dims is not None):
+        if bool(condition.search(emitted(model)[0])) != (dims is not None):
             failed += 1
             print(f"FAILED perceptron with {dims}: shared on a condition where its rows are known, or always where they are not")
     library = onnxc.compile(model, threads=THREADS)
@@ -56,6 +55,38 @@ def check_rows():
                 failed += 1
                 print(f"FAILED perceptron: {rows} rows on {threads} threads give other values than ONNX Runtime's")
     return failed
+
+
+def found_by_sanitizer(unit, header):
+    """What the thread sanitizer says of a run, empty if nothing; None where there is no such sanitizer."""
+    root = Path(__file__).resolve().parents[2]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "unit.cpp").write_text(unit)
+        Path(folder, "unit.h").write_text(header)
+        flags = ["-std=c++20", "-O0", "-g1", "-w", "-march=native", "-fsanitize=thread", f"-I{root}", f"-I{root}/runtime_stub", f"-I{folder}"]
+        built = subprocess.run([os.environ.get("ONNXC_CXX", "c++"), *flags, Path(__file__).with_name("races.cpp"), "-o", Path(folder, "races")], capture_output=True, text=True, check=False)
+        if "tsan" in built.stderr:  # the linker does not find it
+            return None
+        if built.returncode:
+            return built.stderr
+        done = subprocess.run([Path(folder, "races")], capture_output=True, text=True, check=False)
+        return done.stderr or (f"status {done.returncode}" if done.returncode else "")
+
+
+def check_races():
+    """Two towers have no race; where each thread does what is another's as well, that is seen. Gives the number of failures."""
+    nodes, constants, outputs, feeds, dims = networks()["towers"]
+    unit, header = emitted(make_model("towers", nodes, constants, outputs, feeds, dims))
+    planted, count = re.subn(r"(onnxc::Share share\)[^{]*\{)", r"\1 share = {};", unit)
+    right, wrong = side_by_side(lambda text: found_by_sanitizer(text, header), (unit, planted))
+    if right is None:
+        print("(no thread sanitizer)")
+        return 0
+    if right:
+        print(f"FAILED towers, under the thread sanitizer: {right[:1500]}")
+    if count == 0 or "data race" not in wrong:
+        print(f"FAILED a race that was planted {count} times is not seen: {wrong[:1500]}")
+    return (right != "") + (count == 0 or "data race" not in wrong)
 
 
 def main():
@@ -79,7 +110,7 @@ def main():
             if not all(np.array_equal(a, e) for _ in range(RUNS) for a, e in zip(session.run(None, feeds), first)):
                 failed += 1
                 print(f"FAILED {title}: {threads} threads give other values than one")
-    failed += check_rows()
+    failed += check_rows() + check_races()
     print(f"{len(made)} networks with {found} groups of concurrent steps, on 1 to {THREADS} threads: {failed} failed")
     return 1 if failed else 0
 

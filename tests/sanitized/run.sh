@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Emitted code under sanitizers. The program that runs units is built with the same ones, and gives each unit inputs, outputs and an arena of exact sizes.
+# Emitted code under sanitizers. The program that runs units is built with the same ones, and gives each unit inputs, outputs and an arena behind which nobody may read or write.
 #
 #   tests/sanitized/run.sh [BUILD_FOLDER] KIND...
 #

@@ -21,8 +21,10 @@ int run(const onnxc_model& m, const onnxc_executor& executor) {
   std::vector<std::vector<float>> tensors;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  for (std::int32_t k = 0; k < m.input_count; ++k) inputs.push_back(tensors.emplace_back(tensor(m.inputs[k].shape, m.inputs[k].rank)).data());
-  for (std::int32_t k = 0; k < m.output_count; ++k) outputs.push_back(tensors.emplace_back(tensor(m.outputs[k].shape, m.outputs[k].rank)).data());
+  for (std::int32_t k = 0; k < m.input_count; ++k)
+    inputs.push_back(tensors.emplace_back(tensor(m.inputs[k].shape, m.inputs[k].rank)).data());
+  for (std::int32_t k = 0; k < m.output_count; ++k)
+    outputs.push_back(tensors.emplace_back(tensor(m.outputs[k].shape, m.outputs[k].rank)).data());
   const std::size_t bytes = m.arena_bytes(nullptr), alignment = m.arena_alignment;
   void* const arena = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   const onnxc_call call{nullptr, inputs.data(), outputs.data(), nullptr, arena, bytes, &executor, nullptr, nullptr, 0};

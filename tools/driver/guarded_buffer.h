@@ -1,8 +1,7 @@
 // Memory that a unit is given for a run, such that it is noticed where the unit goes beyond it.
 //
-// Usually a pattern lies behind a block, which shows what was written there. Programs for the address sanitizer or for memcheck
-// (ONNXC_MEMCHECK) have blocks of exactly the size that was asked for, so that reads beyond them are reported as well; under memcheck
-// blocks hold nothing that may be read.
+// A pattern lies behind a block, which shows what was written there. For the address sanitizer and for memcheck (ONNXC_MEMCHECK) nobody may
+// touch the pattern, so that they report reads beyond the block as well, to the byte; under memcheck blocks hold nothing that may be read.
 #pragma once
 #include <onnxc/memory.hpp>
 
@@ -12,11 +11,11 @@
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define ONNXC_EXACT_BLOCKS 1
+#define ONNXC_WATCHED_MEMORY 1
 #endif
 #endif
-#if !defined(ONNXC_EXACT_BLOCKS) && (defined(__SANITIZE_ADDRESS__) || defined(ONNXC_MEMCHECK))
-#define ONNXC_EXACT_BLOCKS 1
+#if !defined(ONNXC_WATCHED_MEMORY) && (defined(__SANITIZE_ADDRESS__) || defined(ONNXC_MEMCHECK))
+#define ONNXC_WATCHED_MEMORY 1
 #endif
 
 namespace onnxc {
@@ -39,7 +38,7 @@ class GuardedBuffer {
   std::unique_ptr<std::byte[], Free> data_;
 };
 
-#if defined(ONNXC_EXACT_BLOCKS)
+#if defined(ONNXC_WATCHED_MEMORY)
 /// An allocator for what runs take, in place of onnxc::Memory, whose blocks have room behind them.
 class RunMemory {
  public:

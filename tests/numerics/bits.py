@@ -148,7 +148,11 @@ def main():
         math = [] if options.control else ["--math=reproducible"]
         keys = [(case.name, column) for case in cases for column in chosen]
         found = pool.map(lambda job: cell(*job), [(case, column, Path(work, "cells", f"{case.name}-{k}"), math) for case in cases for k, column in enumerate(chosen)])
-        cells = dict(zip(keys, found, strict=True))
+        cells = {}
+        for key, result in zip(keys, found, strict=True):
+            cells[key] = result
+            if key[1] is chosen[-1] and (options.all or options.models):  # it may take an hour
+                print(f"(done: {key[0]})", flush=True)
         print_table(cases, chosen, cells)
         failed = judge(cases, chosen, cells)
     print(f"reproducible bits: {len(cases)} models in {len(chosen)} columns, {len(cases) - failed} rows of one and the same result, {failed} failed")

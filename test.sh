@@ -143,7 +143,7 @@ beside "a model in a page" script tests/web/run.sh
 beside "words on a board" script tests/keyword/run.sh
 beside "memories of several speeds" script tests/regions/run.sh
 beside "packages" script tests/package/run.sh
-beside "the same bits on every machine" script tests/numerics/reproducible.sh
+beside "the same bits on every machine" script tests/numerics/reproducible.sh  # --all: each network, processor, compiler and level
 beside "faults of memory, files, disks and signals" script tests/faults/run.sh  # a sample; --all: each call
 beside "the same bytes everywhere" script tests/reproducible/run.sh  # two networks; --all: seven, and all forms under all circumstances
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
@@ -164,6 +164,7 @@ long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
 long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh
+long_stage "the same bits on every machine, as a table" script tests/numerics/reproducible.sh build --all
 long_stage "emitted code" script tests/emitted/run.sh
 long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks
@@ -173,6 +174,7 @@ long_stage "units for GPUs by nvcc" script tests/gpu/nvcc_units.sh  # six; with 
 long_stage "faults in kernels of GPUs" script tests/gpu/faults.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "emitted code under sanitizers" script tests/sanitized/run.sh build address clang memory threads
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
 long_stage "faults, all of them" script tests/faults/run.sh build --all

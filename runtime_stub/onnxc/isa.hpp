@@ -10,6 +10,7 @@
 // ONNXC_VECTOR_FLOATS  the width of these, whatever the machine has: 1, 4, 8 or 16. Only without intrinsics.
 // ONNXC_REPRODUCIBLE   results are the same bits on every machine: no multiply-add is fused, and sums run in one order, whatever the width of
 //                      vectors. Only without intrinsics, and not with -ffast-math. The unit forbids contractions by a pragma.
+// ONNXC_ALLOW_FAST_MATH  -ffast-math is meant: NaN, infinities, the signs of zeros and the order of sums do not matter
 #pragma once
 
 #define ONNXC_INLINE        inline __attribute__((always_inline))
@@ -37,8 +38,20 @@
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_INTRINSICS: with intrinsics the width is the machine's"
 #endif
 
-#if defined(ONNXC_REPRODUCIBLE) && (!defined(ONNXC_NO_INTRINSICS) || defined(__FAST_MATH__))
-#error "ONNXC_REPRODUCIBLE needs ONNXC_NO_INTRINSICS, and no -ffast-math, which reorders sums"
+#if defined(ONNXC_REPRODUCIBLE) && !defined(ONNXC_NO_INTRINSICS)
+#error "ONNXC_REPRODUCIBLE needs ONNXC_NO_INTRINSICS"
+#endif
+
+// ONNXC_FAST_MATH: the compiler has leave for -ffast-math or a part of it, as far as it says so: Clang is silent on all parts but finite numbers.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#define ONNXC_FAST_MATH 1
+#if defined(ONNXC_REPRODUCIBLE)
+#error "--math=reproducible: results depend on the machine with -ffast-math, -Ofast or a part of these: leave it out"
+#elif !defined(ONNXC_ALLOW_FAST_MATH)
+#error \
+    "-ffast-math, -Ofast and parts of these take NaN, infinities and the order of sums from this unit: leave it out, or allow it with -DONNXC_ALLOW_FAST_MATH"
+#endif
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS)
@@ -146,7 +159,7 @@
 #else
 #define ONNXC_ISA_VECTORS _x
 #endif
-#if defined(__FAST_MATH__)
+#if defined(ONNXC_FAST_MATH)
 #define ONNXC_ISA_MATH _fast
 #elif defined(ONNXC_REPRODUCIBLE)
 #define ONNXC_ISA_MATH _reproducible

@@ -28,7 +28,7 @@
 
 namespace onnxc {
 
-namespace detail {
+namespace thread_pool {  // not `detail`, which kernels have in the namespace of their instruction set
 
 /// Where a worker may run: on the processors that it began with, but not on that of the caller that wakes it.
 class Placement {
@@ -75,7 +75,7 @@ class Placement {
 #endif
 };
 
-}  // namespace detail
+}  // namespace thread_pool
 
 class ThreadPool {
  public:
@@ -144,7 +144,7 @@ class ThreadPool {
   /// last one is begun first.
   struct alignas(64) Lane {
     std::atomic<uint64_t> left{0};
-    alignas(64) detail::Placement placement;
+    alignas(64) thread_pool::Placement placement;
   };
 
   /// Begins a round of `indices` indices and returns its number.
@@ -176,7 +176,7 @@ class ThreadPool {
   }
 
   void work(int thread) {
-    detail::Placement& placement = lanes_[static_cast<std::size_t>(thread)].placement;
+    thread_pool::Placement& placement = lanes_[static_cast<std::size_t>(thread)].placement;
     placement.begins();
     for (uint32_t seen = 0;;) {
       for (int spin = 0; round_.load(std::memory_order_acquire) == seen;) {

@@ -98,7 +98,7 @@ ONNXC_INLINE void hold(Vec x) { asm("" : : "w"(x.lanes)); }
 #else
 /// Loads are instructions of their own, and cannot be folded. What is left is to keep -ffast-math from cancelling operations.
 ONNXC_INLINE void pin([[maybe_unused]] Vec& x) {
-#if defined(__FAST_MATH__)
+#if defined(ONNXC_FAST_MATH)
   asm("" : "+m"(x.lanes));
 #endif
 }

@@ -70,7 +70,7 @@ ONNXC_INLINE Vec min(Vec a, Vec b) { return {a.lanes < b.lanes ? a.lanes : b.lan
 ONNXC_INLINE void pin([[maybe_unused]] Vec& x) {
 #if defined(__x86_64__)
   asm("" : "+x"(x.lanes));
-#elif defined(__FAST_MATH__)
+#elif defined(ONNXC_FAST_MATH)
   asm("" : "+m"(x.lanes));
 #endif
 }

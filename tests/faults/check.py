@@ -56,11 +56,14 @@ class Way:
     varies: tuple[str, ...] = field(default=())  # files whose bytes differ from run to run: they hold times
     appends: str = ""  # a file that grows: what was measured is kept, whatever follows
     remarks: bool = False  # it does without a program that fails, says so, and its files differ then
+    lacks: str = ""  # what its file system cannot do: exchange names, nor give files second names (links); faults are then those of names
 
 
 COMPILE = ["{model}", "--target=generic"]
 WAYS = [
     Way("unit", [*COMPILE, "-o", "{out}/m.cpp", "--depfile", "{out}/m.d", "--link-file", "{out}/m.link", "--manifest", "{out}/m.json"]),
+    Way("unit, names that are not exchanged", [*COMPILE, "-o", "{out}/m.cpp", "--depfile", "{out}/m.d"], lacks="exchange"),
+    Way("unit, files of one name", [*COMPILE, "-o", "{out}/m.cpp", "--depfile", "{out}/m.d"], lacks="links"),
     Way("weights in an object", [*COMPILE, "--weights=object", "-o", "{out}/m.cpp"]),
     Way("weights in a file", [*COMPILE, "--weights=file", "-o", "{out}/m.cpp"]),
     Way("graph", [*COMPILE, "--emit=graph", "-o", "{out}/m.txt"]),
@@ -143,6 +146,8 @@ class Bench:
         words = {"model": self.work / "model.onnx", "samples": self.work / "samples.npz", "out": out}
         command = [str(self.onnxc), *(a.format(**words) for a in self.way.arguments)]
         environment = {**os.environ, "TMPDIR": str(scratch), "ONNXC_CACHE": str(cache), "LD_PRELOAD": str(self.work / "faults.so"), "LC_ALL": "C"}
+        if self.way.lacks:
+            environment["FAULT_LACKS"] = self.way.lacks
         if fault:
             environment |= {"FAULT_KIND": fault.kind, "FAULT_DOES": fault.does, "FAULT_ERRNO": str(fault.number), "FAULT_SIGNAL": str(int(signal.SIGTERM)),
                             "FAULT_FOLDER": str(out)}
@@ -335,7 +340,7 @@ def check(work, options):
         ways = [w for w in WAYS if re.search(options.only, w.name) and (options.all or options.only or not w.slow)]
         for bench in pool.map(lambda way: Bench(ONNXC, work, way), ways):
             jobs = []
-            for fault in FAULTS:
+            for fault in [f for f in FAULTS if not bench.way.lacks or f.kind in ("rename", "close")]:
                 most = options.moments or (fault.most if options.all else fault.usual)
                 jobs += [(bench.meet, fault, at) for at in moments(bench.calls(fault), most)]
             jobs += [(bench.meet_small_disk, size) for size in ((0, 100, 1000, 10000) if options.all else (100,))]

@@ -4,6 +4,7 @@
  *   FAULT_AT     n, from 1; without it calls are only counted
  *   FAULT_DOES   fail (with FAULT_ERRNO), from (all from the n-th on), short (half of the bytes), signal (FAULT_SIGNAL), vanish (FAULT_FOLDER goes)
  *   FAULT_COUNT  a file that gets the number of calls at the end
+ *   FAULT_LACKS  what the file system cannot do at all: exchange (of names), or links (second names) as well
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -35,6 +36,7 @@ static long at;
 static int error = EIO, from, shortens, signal_number;
 static const char* folder;
 static const char* count_file;
+static int lacks_exchange, lacks_links;
 static _Atomic long calls;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -83,6 +85,9 @@ __attribute__((constructor(101))) static void begin(void) {
   if (does != NULL && strcmp(does, "signal") == 0) signal_number = sent != NULL ? atoi(sent) : SIGTERM;
   if (does != NULL && strcmp(does, "vanish") == 0) folder = getenv("FAULT_FOLDER");
   count_file = getenv("FAULT_COUNT");
+  const char* const lacks = getenv("FAULT_LACKS");
+  lacks_links = lacks != NULL && strcmp(lacks, "links") == 0;
+  lacks_exchange = lacks_links || (lacks != NULL && strcmp(lacks, "exchange") == 0);
   for (int i = 0; name != NULL && i < (int)(sizeof kNames / sizeof *kNames); ++i) {
     if (strcmp(name, kNames[i]) == 0) kind = (enum kind)i;
   }
@@ -166,9 +171,19 @@ int fsync(int fd) { return meets(WRITE) ? -1 : REAL(fsync)(fd); }
 
 int rename(const char* old, const char* new) { return meets(RENAME) ? -1 : REAL(rename)(old, new); }
 int renameat2(int a, const char* old, int b, const char* new, unsigned flags) {
+  if (lacks_exchange && (flags & RENAME_EXCHANGE) != 0) {
+    errno = EINVAL; /* as overlayfs, NFS and FAT */
+    return -1;
+  }
   return meets(RENAME) ? -1 : REAL(renameat2)(a, old, b, new, flags);
 }
-int link(const char* old, const char* new) { return meets(RENAME) ? -1 : REAL(link)(old, new); }
+int link(const char* old, const char* new) {
+  if (lacks_links) {
+    errno = EPERM; /* as FAT */
+    return -1;
+  }
+  return meets(RENAME) ? -1 : REAL(link)(old, new);
+}
 
 int pipe2(int ends[2], int flags) { return meets(START) ? -1 : REAL(pipe2)(ends, flags); }
 int posix_spawnp(pid_t* child, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,

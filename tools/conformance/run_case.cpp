@@ -10,6 +10,7 @@
 #include "tools/conformance/answer.h"
 #include "tools/driver/data_set.h"
 #include "tools/driver/model_call.h"
+#include "tools/driver/thread_each.h"
 #include "tools/driver/thread_team.h"
 #include "tools/driver/unit_library.h"
 
@@ -107,11 +108,19 @@ json run_case(const json& request) {
     const onnxc_model& unit = load(request["library"]).model(request["namespace"].get<std::string>() + "_model");
     const Tolerance tolerance = read_tolerance(folder, {});
     const ThreadTeam team(request["threads"]);
+    std::vector<const onnxc_executor*> executors = {team.executor()};
+#if defined(__SANITIZE_THREAD__)
+    const ThreadEach apart(request["threads"]);
+    executors.push_back(apart.executor());
+#endif
     const std::vector<fs::path> sets = find_data_sets(folder);
     if (sets.empty()) return verdict("failed", "the case has no data");
     for (const fs::path& set : sets) {
-      const std::string fault = find_fault(unit, model, read_data_set(set, model), tolerance, team.executor());
-      if (!fault.empty()) return verdict("failed", sets.size() > 1 ? fmt::format("{}: {}", set.filename().string(), fault) : fault);
+      const DataSet data = read_data_set(set, model);
+      for (const onnxc_executor* executor : executors) {
+        const std::string fault = find_fault(unit, model, data, tolerance, executor);
+        if (!fault.empty()) return verdict("failed", sets.size() > 1 ? fmt::format("{}: {}", set.filename().string(), fault) : fault);
+      }
     }
     return verdict("passed", "");
   } catch (const Error& error) {

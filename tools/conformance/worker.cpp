@@ -123,7 +123,7 @@ int Worker::stop() {
 }
 
 std::string Worker::read_end(int status) const {
-  static const std::regex report("(runtime error: |ERROR: [A-Za-z]+Sanitizer: )([^\n]*)");
+  static const std::regex report("(runtime error: |(ERROR|WARNING): [A-Za-z]+Sanitizer: |==[0-9]+== )([^\n]*)");  // the last is memcheck's
   std::string text(static_cast<std::size_t>(std::max<off_t>(lseek(errors_, 0, SEEK_END), 0)), '\0');
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(pread(errors_, text.data(), text.size(), 0), 0)));
   if (std::smatch found; std::regex_search(text, found, report)) return found.str();

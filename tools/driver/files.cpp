@@ -131,18 +131,26 @@ int open_beside(const fs::path& target, Leftover& beside) {
   return -1;
 }
 
-/// Puts `beside` into the place of `target`, whose old file is then at `beside`. Where the file system cannot exchange names, a second name
-/// of the old file makes up for it. Returns false, with errno, if nothing has changed.
-bool exchange(const fs::path& beside, const fs::path& target) {
-  if (renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
-  Leftover old(fs::path(beside.string() + ".old"));
-  const bool changed = link(target.c_str(), old.path().c_str()) == 0 && rename(beside.c_str(), target.c_str()) == 0;
+/// Whether that is how a file system says that it cannot do something at all.
+bool is_lacking(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EPERM || error == EMLINK; }
+
+/// Puts `beside` into the place of `target`; the old file is then where `beside` says. Where the file system cannot exchange names, `old`
+/// becomes a second name of the old file meanwhile, and where files have one name only, nothing is at `target` for a moment. Returns false,
+/// with errno, if nothing has changed.
+bool exchange(Leftover& beside, Leftover& old, const fs::path& target) noexcept {
+  const char* const made = beside.path().c_str();
+  if (renameat2(AT_FDCWD, made, AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (!is_lacking(errno)) return false;
+  const bool has_two_names = link(target.c_str(), old.path().c_str()) == 0;
+  if (!has_two_names && (!is_lacking(errno) || rename(target.c_str(), old.path().c_str()) != 0)) return false;
+  if (rename(made, target.c_str()) == 0) {
+    beside = std::move(old);
+    return true;
+  }
   const int error = errno;
-  if (changed && rename(old.path().c_str(), beside.c_str()) == 0) old.keep();
-  if (!changed) old = Leftover();
+  if (!has_two_names && rename(old.path().c_str(), target.c_str()) != 0) old.keep();  // it is the only copy
   errno = error;
-  return changed;
+  return false;
 }
 
 }  // namespace
@@ -161,7 +169,9 @@ void NewFiles::write(const fs::path& path, const Write& write) {
   write(std::ref(writer));
   if (const int write_error = writer.flush(); write_error != 0) fail_to_write(path, system_reason(write_error));
   if (!to.close()) fail_to_write(path, system_reason(errno));
-  if (!is_device) files_.push_back(std::move(file));
+  if (is_device) return;
+  file.old = Leftover(fs::path(file.beside.path().string() + ".old"));
+  files_.push_back(std::move(file));
 }
 
 void NewFiles::add(const fs::path& path, std::string_view bytes) {
@@ -176,8 +186,8 @@ void NewFiles::undo() noexcept {
     if (!std::exchange(file->in_place, false)) continue;
     const char* const beside = file->beside.path().c_str();
     const char* const target = file->target.c_str();
-    if (!file->has_replaced) ::rename(target, beside);
-    else if (renameat2(AT_FDCWD, beside, AT_FDCWD, target, RENAME_EXCHANGE) != 0) ::rename(beside, target);
+    if (file->has_replaced) ::rename(beside, target);
+    else ::rename(target, beside);
   }
 }
 
@@ -188,8 +198,8 @@ void NewFiles::commit() {
     // The last one need not be undone, so that a single file has at each moment its old content or the new one.
     const bool is_last = &file == &files_.back();
     file.has_replaced = !is_last && (access(file.target.c_str(), F_OK) == 0 || errno != ENOENT);
-    const char* const beside = file.beside.path().c_str();
-    file.in_place = file.has_replaced ? exchange(file.beside.path(), file.target) : ::rename(beside, file.target.c_str()) == 0;
+    file.in_place =
+        file.has_replaced ? exchange(file.beside, file.old, file.target) : ::rename(file.beside.path().c_str(), file.target.c_str()) == 0;
     if (file.in_place) continue;
     const int error = errno;
     undo();

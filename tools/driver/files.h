@@ -19,6 +19,10 @@ void write_file(const std::filesystem::path& path, const Text& text);
 
 /// Files that belong together, as a unit and its header: in the end all of them are new, or all are as they were. Each is written beside its
 /// place and renamed. What `commit` has not reached is removed. The functions throw Error{Io}.
+///
+/// A file is at its place at each moment, old or new, where the file system exchanges names (renameat2) or gives files second names (link).
+/// Where it does neither, as FAT, a file of several that replaces another is missing while two names change. What ends onnxc without notice
+/// then (SIGKILL, a loss of power) leaves it beside its place, as *.old; any other end puts it back or finishes.
 class NewFiles {
  public:
   /// Devices and pipes are written to at once.
@@ -31,6 +35,7 @@ class NewFiles {
   struct File {
     std::filesystem::path path, target;  ///< as it was asked for, and what a link leads to
     Leftover beside{};                   ///< the new file, or the old one while others are not in place yet
+    Leftover old{};                      ///< a name for the old file while two names change
     bool in_place = false, has_replaced = false;
   };
   template <class Write>

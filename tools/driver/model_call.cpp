@@ -4,16 +4,13 @@
 #include <onnxc/base.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <map>
-#include <new>
 
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kGuardBytes = 256, kAlignment = 64;
-constexpr std::byte kGuard{0xa5};
+constexpr std::size_t kAlignment = 64;
 constexpr int64_t kNotBound = INT64_MIN;
 
 ElementType element_type(const onnxc_tensor_info& tensor) {
@@ -44,22 +41,6 @@ std::size_t output_bytes(const onnxc_tensor_info& output, const std::vector<int6
 constexpr std::byte kUnwritten{0xff};
 
 }  // namespace
-
-GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t alignment, std::byte fill) : bytes_(bytes) {
-  alignment = std::max(alignment, kAlignment);
-  if (bytes > static_cast<std::size_t>(kMostBytes)) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
-  const std::size_t total = (bytes + kGuardBytes + alignment - 1) / alignment * alignment;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, total)));
-  if (data_ == nullptr) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
-  std::memset(data_.get(), std::to_integer<int>(fill), bytes);
-  std::memset(data_.get() + bytes, std::to_integer<int>(kGuard), total - bytes);
-}
-
-void GuardedBuffer::Free::operator()(std::byte* p) const { std::free(p); }
-
-bool GuardedBuffer::is_intact() const {
-  return std::all_of(data_.get() + bytes_, data_.get() + bytes_ + kGuardBytes, [](std::byte b) { return b == kGuard; });
-}
 
 ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const> inputs, const onnxc_executor* executor)
     : model_(model), symbols_(static_cast<std::size_t>(model.symbol_count), kNotBound), arena_(0, 1, kUnwritten) {

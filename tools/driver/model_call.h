@@ -2,7 +2,6 @@
 // times.
 #pragma once
 #include <onnxc/model.h>
-#include <onnxc/memory.hpp>
 
 #include <array>
 #include <cstddef>
@@ -14,25 +13,10 @@
 #include <vector>
 
 #include "tools/driver/abi_value.h"
+#include "tools/driver/guarded_buffer.h"
 #include "tools/driver/host_value.h"
 
 namespace onnxc {
-
-/// Memory followed by a pattern that reveals writes beyond its end.
-class GuardedBuffer {
- public:
-  GuardedBuffer(std::size_t bytes, std::size_t alignment, std::byte fill);
-  std::byte* data() const { return data_.get(); }
-  std::size_t size() const { return bytes_; }
-  bool is_intact() const;
-
- private:
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
-  std::size_t bytes_;
-  std::unique_ptr<std::byte[], Free> data_;
-};
 
 /// The dimensions of the model to which `inputs` give more than one extent. ONNX does not allow this, but other
 /// engines accept it.
@@ -77,7 +61,7 @@ class ModelCall {
   std::vector<void*> output_pointers_;
   std::vector<int64_t*> shape_pointers_;
   GuardedBuffer arena_;
-  Memory memory_;  // that runs allocate
+  RunMemory memory_;  // that runs allocate
   std::array<char, 1024> message_{};
   onnxc_call call_{};
   std::shared_ptr<onnxc_session> session_;

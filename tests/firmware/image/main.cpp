@@ -17,6 +17,8 @@ inline std::byte* stack_pointer() {
   asm volatile("mv %0, sp" : "=r"(sp));
 #elif defined(__s390x__)
   asm volatile("lgr %0, %%r15" : "=r"(sp));
+#elif defined(__x86_64__)
+  asm volatile("mov %%rsp, %0" : "=r"(sp));
 #elif defined(__wasm__)
   asm volatile(".globaltype __stack_pointer, i32\n global.get __stack_pointer\n local.set %0" : "=r"(sp));
 #endif

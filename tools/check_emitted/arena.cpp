@@ -4,10 +4,10 @@
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
-#include <cctype>
 #include <random>
 #include <set>
 
+#include "codegen/names.h"
 #include "tools/check_emitted/size_expression.h"
 
 namespace onnxc::check_emitted {
@@ -69,9 +69,8 @@ struct UnitFunctions {
 
 class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
  public:
-  explicit FunctionCollector(ASTContext& context) : sources_(context.getSourceManager()) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation()))) return true;
+    if (!f->doesThisDeclarationHaveABody()) return true;
     if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos)
       functions[variant(*f)].steps.push_back(f);
     const CXXRecordDecl* const result = f->getReturnType()->getAsCXXRecordDecl();
@@ -89,15 +88,7 @@ class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
                ? ""
                : space->getNameAsString();
   }
-  const SourceManager& sources_;
 };
-
-/// The C++ name of a symbol as units make it.
-std::string member_name(const std::string& symbol) {
-  std::string name;
-  for (const char c : symbol) name += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "d" + name : name;
-}
 
 class ArenaJudge {
  public:
@@ -135,10 +126,9 @@ class ArenaJudge {
         const int64_t least = std::max<int64_t>(1, symbol.min_value()), most = std::max(least, symbol.max_value());
         const int64_t value = std::min(most, least + static_cast<int64_t>(sample == 0 ? 0 : random() % (sample < 6 ? 9 : 700)));
         sizes[name] = value;
-        std::string member = "dims." + member_name(name);
+        const std::string member = "dims." + make_identifier(name, "dim");
         dims[member] = value;
-        std::ranges::transform(member, member.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        dims[member] = value;  // units begin members with small letters
+        dims.try_emplace(member + "_2", value);  // where the interface has a thing of that name
       }
       for (const FunctionDecl* plan : functions_.plans) judge_sample(steps, uses, *plan, sizes, dims);
     }
@@ -195,9 +185,9 @@ class ArenaJudge {
         const int root = plan_.root_of(entry.first);
         const auto place = places.find(root);
         const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = bytes_of(entry.first);
-        if (place == places.end() || !inside || !bytes || place->second.begin + *inside != *offset) return false;
-        // Of symbolic sizes, the model may refuse those for which a view would be larger than what it lies in.
-        return is_fixed ? *offset + *bytes <= place->second.end
+        if (place == places.end() || !inside || place->second.begin + *inside != *offset) return false;
+        // A view may have bytes that only a run knows. Of symbolic sizes, the model may refuse those for which a view would be larger than what it lies in.
+        return is_fixed ? !bytes || *offset + *bytes <= place->second.end
                         : named == nullptr || named->getMemberDecl()->getName() == "b" + std::to_string(root);
       };
       next = std::find_if(next, plan_.buffers.end(), is_there);
@@ -247,10 +237,9 @@ class CheckCollector : public RecursiveASTVisitor<CheckCollector> {
 
 class CallerCollector : public RecursiveASTVisitor<CallerCollector> {
  public:
-  CallerCollector(ASTContext& context, ArenaFindings& result) : sources_(context.getSourceManager()), result_(result) {}
+  explicit CallerCollector(ArenaFindings& result) : result_(result) {}
   bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f))
-      return true;
+    if (!f->doesThisDeclarationHaveABody() || isa<CXXMethodDecl>(f)) return true;
     CheckCollector inside;
     inside.TraverseStmt(f->getBody());
     if (inside.names_steps && !inside.checks)
@@ -259,16 +248,24 @@ class CallerCollector : public RecursiveASTVisitor<CallerCollector> {
   }
 
  private:
-  const SourceManager& sources_;
   ArenaFindings& result_;
 };
 
+/// What the file declares.
+template <class Collector>
+void traverse(ASTContext& context, FileID file, Collector& collector) {
+  const SourceManager& sources = context.getSourceManager();
+  for (Decl* decl : context.getTranslationUnitDecl()->decls()) {
+    if (sources.getFileID(sources.getExpansionLoc(decl->getLocation())) == file) collector.TraverseDecl(decl);
+  }
+}
+
 }  // namespace
 
-ArenaFindings check_arena(ASTContext& context, const std::map<std::string, MemoryPlan>& plans) {
+ArenaFindings check_arena(ASTContext& context, const std::map<std::string, MemoryPlan>& plans, FileID unit) {
   ArenaFindings result;
-  FunctionCollector collector(context);
-  collector.TraverseDecl(context.getTranslationUnitDecl());
+  FunctionCollector collector;
+  traverse(context, unit, collector);
   for (const auto& [variant, functions] : collector.functions) {
     const auto plan = plans.find(variant);
     if (plan == plans.end()) {
@@ -278,7 +275,8 @@ ArenaFindings check_arena(ASTContext& context, const std::map<std::string, Memor
     }
     if (!plan->second.is_divided) ArenaJudge(context, plan->second, functions, result).judge();
   }
-  CallerCollector(context, result).TraverseDecl(context.getTranslationUnitDecl());
+  CallerCollector callers(result);
+  traverse(context, unit, callers);
   return result;
 }
 

@@ -27,6 +27,7 @@ struct ArenaFindings {
   std::size_t pointers = 0;  ///< that were judged
 };
 
-ArenaFindings check_arena(clang::ASTContext& context, const std::map<std::string, MemoryPlan>& plans);
+/// `unit`: the file of the unit.
+ArenaFindings check_arena(clang::ASTContext& context, const std::map<std::string, MemoryPlan>& plans, clang::FileID unit);
 
 }  // namespace onnxc::check_emitted

@@ -61,6 +61,10 @@ ARENA_FAULTS = [
     ("arena.plan", "b' at 64 live", "b' at 60 live"), ("arena.plan", "arena 192", "arena 184"), ("arena.plan", "at 0 live [2, 4)", "at 0 live [1, 4)"), ("arena.plan", "in %2 at 8", "in %2 at 120"),
     ("symbolic.cpp", "p.b3 = p.b1 + onnxc::aligned(16", "p.b3 = p.b1 + onnxc::aligned(15"), ("symbolic.cpp", "p.b1 + 8 * dims", "p.b1 + 9 * dims"),
     ("symbolic.cpp", "p.b3 + onnxc::aligned(8 * onnxc::ceil_div(dims.batch_size, 4))", "p.b3"), ("symbolic.cpp", "onnxc::ceil_div(dims.batch_size, 4)", "onnxc::floor_div(dims.batch_size, 64)"),
+    ("calls.cpp", "{.rows = 4,", "{.rows = 5,"), ("calls.cpp", ".x_row = 16,", ".x_row = 17,"), ("calls.cpp", "{4, 16}, onnxc::Stream{a, {16}}", "{4, 16}, onnxc::Stream{a, {17}}"),
+    ("calls.cpp", "onnxc::Stream{a, {16}}, onnxc::Stream{x, {16}}", "onnxc::Stream{a, {16}}, onnxc::Stream{x + 1, {16}}"), ("calls.cpp", "{16, 4}, t, {4, 1}", "{16, 4}, t, {5, 1}"),
+    ("calls.cpp", "out.y.data(), {4, 4}}", "out.y.data(), {4, 5}}"), ("calls.cpp", "std::cmp_not_equal(in.w.size(), 4 * dims.n)", "std::cmp_not_equal(in.w.size(), 2 * dims.n)"),
+    ("calls.cpp", "dims.n > 16) return", "dims.n > 20) return"), ("calls.cpp", "if (e1 != 1) return", "if (dims.n > 10) return"),
     ("symbolic.cpp", "Plan p;\n  p.b1 = 0;", "Plan p;\n  if (dims.batch_size > 3) p.b1 = 0;"), ("symbolic.plan", "%1    arena    16*", "%1    arena    17*"),
 ]
 
@@ -79,7 +83,7 @@ def check_arena(tool):
             said = check(tool, f"--plan={paths[0]}", paths[1], "--", "-std=c++20", "-w", f"-I{ROOT / 'runtime_stub'}")
             return re.findall(r"^  \S+ arena: .*$", said, re.MULTILINE)
 
-        for name in ("arena", "symbolic"):
+        for name in ("arena", "symbolic", "calls"):
             assert not found(name), found(name)
         for file, old, new in ARENA_FAULTS:
             assert found(file.split(".")[0], file, old, new), (file, old, new)

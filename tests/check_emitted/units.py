@@ -33,9 +33,14 @@ class Outcome(NamedTuple):
 
     units: int
     pointers: int  # into arenas
+    compared: int  # operands of kernels with the extents that calls state of them
+    operands: int
     broken: list  # (unit, what its line says)
     refused: list  # (unit, what onnxc said)
     left_out: list  # (unit, the header that is not installed)
+
+
+NONE = Outcome(0, 0, 0, 0, [], [], [])
 
 
 def models(all_of_them):
@@ -84,33 +89,33 @@ class Checker:
         """An Outcome of units that lie in the folder."""
         done = self.read(names, folder)
         if done.returncode not in (0, 1) and len(names) > 1:  # each alone says whose fault it is
-            alone = [self.judge([name], folder) for name in names]
-            return joined(alone)
+            return joined([self.judge([name], folder) for name in names])
         if done.returncode not in (0, 1):
             header = re.search(r"fatal error: '([^']+)' file not found", done.stderr)
             if header and not header[1].startswith("onnxc/"):
-                return Outcome(0, 0, [], [], [(names[0], header[1])])
-            return Outcome(1, 0, [(names[0], "it does not compile: " + done.stderr[-2000:])], [], [])
-        broken, units, pointers, unit = [], 0, 0, ""
+                return NONE._replace(left_out=[(names[0], header[1])])
+            return NONE._replace(units=1, broken=[(names[0], "it does not compile: " + done.stderr[-2000:])])
+        broken, units, counts, unit = [], 0, [0, 0, 0], ""
         for line in done.stdout.splitlines():
             if line.startswith("  "):
                 broken.append((unit, line.strip()))
             elif line.endswith("violations") and ".cpp: " in line:
                 unit, units = Path(line.split(".cpp: ")[0]).name, units + 1
-                pointers += int(re.search(r"(\d+) pointers into", line)[1])
+                found = re.search(r"(\d+) pointers into the arena, (\d+) of (\d+) operands", line)
+                counts = [count + int(more) for count, more in zip(counts, found.groups())]
         assert units == len(names), (units, names, done.stdout)
-        return Outcome(units, pointers, broken, [], [])
+        return Outcome(units, *counts, broken, [], [])
 
     def check(self, group):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             refused = [(model.name, why) for model in group if (why := self.emit(model, folder))]
             names = [model.name for model in group if model.name not in dict(refused)]
-            return joined([self.judge(names, folder), Outcome(0, 0, [], refused, [])]) if names else Outcome(0, 0, [], refused, [])
+            return joined([self.judge(names, folder) if names else NONE, NONE._replace(refused=refused)])
 
 
 def joined(outcomes):
-    return Outcome(*[sum(part, start) for part, start in zip(zip(*outcomes), (0, 0, [], [], []))])
+    return Outcome(*[sum(part, start) for part, start in zip(zip(*outcomes), NONE)])
 
 
 def check_units(tool, onnxc, all_of_them):
@@ -127,6 +132,6 @@ def check_units(tool, onnxc, all_of_them):
         print(f"no unit: {unit}: {why}")
     for unit, header in total.left_out:
         print(f"left out: {unit}, whose header {header} is not installed")
-    print(f"{total.units} units: {len(by_place)} broken rules, {total.pointers} pointers into arenas, {len(total.refused)} refused by onnxc, "
-          f"{len(total.left_out)} left out, {time.time() - began:.0f} seconds")
+    print(f"{total.units} units: {len(by_place)} broken rules, {total.pointers} pointers into arenas, {total.compared} of {total.operands} operands compared with their extents, "
+          f"{len(total.refused)} refused by onnxc, {len(total.left_out)} left out, {time.time() - began:.0f} seconds")
     return not by_place and not total.refused

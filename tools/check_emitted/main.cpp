@@ -85,11 +85,16 @@ class Consumer : public ASTConsumer {
     ++total_.units;
     total_.violations += verdict.violations.size();
     llvm::outs() << unit.path << ": " << verdict.entries << " entries, " << verdict.reached << " functions, " << verdict.leaves
-                 << " leaves, " << (unit.plans.empty() ? "" : std::to_string(arena.pointers) + " pointers into the arena, ")
-                 << verdict.excused << " excused, " << verdict.violations.size() << " violations\n";
+                 << " leaves, " << (unit.plans.empty() ? "" : told(arena)) << verdict.excused << " excused, " << verdict.violations.size()
+                 << " violations\n";
     for (const Violation& v : verdict.violations)
       llvm::outs() << "  " << v.file << ":" << v.line << ": " << name(v.rule) << ": " << v.what
                    << (v.function.empty() ? "" : " in " + v.function) << "\n";
+  }
+
+  static std::string told(const ArenaFindings& arena) {
+    return std::to_string(arena.pointers) + " pointers into the arena, " + std::to_string(arena.compared) + " of " +
+           std::to_string(arena.operands) + " operands with extents, ";
   }
 
   Total& total_;

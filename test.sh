@@ -106,7 +106,7 @@ stage "whole networks" script tests/zoo/run.sh  # every other one on two threads
 # Most of these take one processor most of their time. The longest come first.
 beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "firmware" script tests/firmware/run.sh  # two networks in floats and integers on a Cortex-M4 and a Cortex-M55; --all: fourteen on each machine
-beside "rules for emitted code" script tests/check_emitted/run.sh  # twelve units, where clang's libraries are; --all: every network
+beside "rules for emitted code" script tests/check_emitted/run.sh  # some units of each kind, where clang's libraries are; --all: every network and backend test
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
 beside "compressed models" script tests/compress/run.sh  # --all: also large networks
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
@@ -186,7 +186,8 @@ long_stage "random quantised networks, a thousand" script tests/differential/qua
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
 long_stage "firmware, all models on all machines" script tests/firmware/run.sh --all
-long_stage "rules for emitted code, every network" script tests/check_emitted/run.sh build --all
+long_stage "rules for emitted code, every network and backend test" script tests/check_emitted/run.sh build --all
+long_stage "units against their models, every backend test" script tests/verify/run.sh build --all
 long_stage "node tests for GPUs in the emulator, all of them" script tests/gpu/conformance.sh --all
 long_stage "values in place, on a GPU" script tests/placement/run.sh build --gpu
 long_stage "tests that notice changes, 80 of them" script tests/mutation/run.sh --count 40

@@ -64,11 +64,11 @@ consteval bool takes(Fn fn) {
 }
 
 template <class T>
-void apply_same(Fn fn, TensorData& out, const TensorData& a, const TensorData* b) {
+void apply_same(Fn fn, TensorData& out, const TensorData& a, const TensorData& b) {
   const int64_t n = out.count();
   T* y = elements<T>(out);
   const T* p = elements<T>(a);
-  const T* q = b != nullptr ? elements<T>(*b) : nullptr;
+  const T* q = elements<T>(b);
   switch (fn) {
 #define ONNXC_UNARY(id, name)                                              \
   case Fn::id:                                                             \
@@ -102,11 +102,11 @@ void apply_same(Fn fn, TensorData& out, const TensorData& a, const TensorData* b
 }
 
 template <class T>
-void apply_boolean(Fn fn, TensorData& out, const TensorData& a, const TensorData* b) {
+void apply_boolean(Fn fn, TensorData& out, const TensorData& a, const TensorData& b) {
   const int64_t n = out.count();
   bool* y = elements<bool>(out);
   const T* p = elements<T>(a);
-  const T* q = b != nullptr ? elements<T>(*b) : nullptr;
+  const T* q = elements<T>(b);
   switch (fn) {
 #undef ONNXC_UNARY
 #undef ONNXC_BINARY
@@ -147,30 +147,31 @@ void apply_cast(Fn fn, To* y, const From* x, int64_t n) {
   each([](From v) { return fn::cast_special<To>(v); });
 }
 
-TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* b, const TensorData* c, const std::vector<int64_t>& shape) {
+/// Operands that the function does not have are not looked at.
+TensorData apply(const Expr::Term& term, const TensorData& a, const TensorData& b, const TensorData& c, const std::vector<int64_t>& shape) {
   TensorData out = evaluation_room(term.type, shape);
   const int64_t n = out.count();
   switch (info(term.fn).result) {
-    case FnResult::Same: for_type(term.type, [&]<class T>() { apply_same<T>(term.fn, out, *a, b); }); break;
+    case FnResult::Same: for_type(term.type, [&]<class T>() { apply_same<T>(term.fn, out, a, b); }); break;
     case FnResult::Boolean:
-      if (a->type == ElementType::String) apply_boolean<onnxc_string>(term.fn, out, *a, b);
-      else for_type(a->type, [&]<class T>() { apply_boolean<T>(term.fn, out, *a, b); });
+      if (a.type == ElementType::String) apply_boolean<onnxc_string>(term.fn, out, a, b);
+      else for_type(a.type, [&]<class T>() { apply_boolean<T>(term.fn, out, a, b); });
       break;
     case FnResult::First:
-      for_number(a->type, [&]<class T>() {
-        for_number(b->type, [&]<class U>() {
-          for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = fn::pow(elements<T>(*a)[i], elements<U>(*b)[i]);
+      for_number(a.type, [&]<class T>() {
+        for_number(b.type, [&]<class U>() {
+          for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = fn::pow(elements<T>(a)[i], elements<U>(b)[i]);
         });
       });
       break;
     case FnResult::Second:
       for_size(term.type, [&]<class T>() {
-        for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = elements<bool>(*a)[i] ? elements<T>(*b)[i] : elements<T>(*c)[i];
+        for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = elements<bool>(a)[i] ? elements<T>(b)[i] : elements<T>(c)[i];
       });
       break;
     case FnResult::Explicit:
-      for_element(a->type, [&]<class From>() {
-        for_element(term.type, [&]<class To>() { apply_cast(term.fn, elements<To>(out), elements<From>(*a), n); });
+      for_element(a.type, [&]<class From>() {
+        for_element(term.type, [&]<class To>() { apply_cast(term.fn, elements<To>(out), elements<From>(a), n); });
       });
       break;
   }
@@ -209,7 +210,7 @@ TensorData evaluation_room(ElementType type, std::vector<int64_t> shape) {
 TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& inputs, const std::vector<int64_t>& shape) {
   std::vector<TensorData> values;
   for (const Expr::Term& term : expr.terms) {
-    const auto arg = [&](int i) { return term.args[i] < 0 ? nullptr : &values[static_cast<std::size_t>(term.args[i])]; };
+    const auto arg = [&](int i) -> const TensorData& { return values[static_cast<std::size_t>(term.args[term.args[i] < 0 ? 0 : i])]; };
     if (term.kind == Expr::Kind::Input) {
       values.push_back(broadcast(*inputs[static_cast<std::size_t>(term.args[0])], shape));
     } else if (term.kind == Expr::Kind::Constant) {

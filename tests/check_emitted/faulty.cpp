@@ -1,13 +1,23 @@
 // A unit with one fault of each kind. A line's comment names the rule that it breaks, and check.py compares; other lines break none.
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace {
 
 int counter = 0;  // state
 constexpr int kTable[4] = {1, 2, 3, 4};
+
+struct Hidden {
+  mutable int count = 0;
+};
+const Hidden hidden;  // state
+struct Shared {
+  static inline int count = 0;  // state
+};
 
 int factorial(int n) {  // recursion
   return n < 2 ? 1 : n * factorial(n - 1);
@@ -43,28 +53,57 @@ int allocates(int n) {
 }
 
 int takes(std::size_t n) {
+  void* const raw = ::operator new(n);  // allocation
+  ::operator delete(raw);               // allocation
+  alignas(int) std::byte room[sizeof(int)];
+  new (room) int(1);
+  std::memset(__builtin_alloca(n), 0, n);     // allocation
   return *static_cast<int*>(std::malloc(n));  // allocation
 }
 
 int throws(int n, const Base& base) {
-  if (n == 3) throw n;                                            // exception
-  return dynamic_cast<const Derived*>(&base) != nullptr ? 1 : 0;  // exception
+  if (n == 3) throw n;                                              // exception
+  try {                                                             // exception
+    return dynamic_cast<const Derived*>(&base) != nullptr ? 1 : 0;  // exception
+  } catch (...) {
+    return 2;
+  }
 }
 
 int drops_const(const int* in) {
-  int* const cast = (int*)in;            // const
-  return *cast + *const_cast<int*>(in);  // const
+  int* const cast = (int*)in;              // const
+  int& reference = const_cast<int&>(*in);  // const
+  const void* const same = (const void*)in;
+  return *cast + reference + (same != nullptr) + *const_cast<int*>(in);  // const
 }
 
-int beyond() { return kTable[4] + kTable[3]; }  // index
+int beyond(std::span<const int, 2> two, std::span<const int> any) {
+  constexpr std::array<int, 3> three = {1, 2, 3};
+  const int* const end = kTable + 4;
+  int sum = end[-1] + three[2] + two[1] + any[9] + kTable[3];
+  sum += kTable[4];      // index
+  sum += kTable[-1];     // index
+  sum += three[3];       // index
+  sum += two[2];         // index
+  sum += *(kTable + 5);  // index
+  return sum;
+}
 
 int never_ends(int n) {
   while (true) {  // loop
     if (++n > 9) break;
   }
+  do {  // loop
+    if (++n > 19) break;
+  } while (true);
+again:
+  if (++n < 29) goto again;  // loop
+  if (n > 1000) goto end;
   for (;;) {  // loop
     if (++n > 90) return n;
   }
+end:
+  return n;
 }
 
 int bounded(int n) {
@@ -77,6 +116,11 @@ int bounded(int n) {
 int assembles(int n) {
   asm volatile("nop");  // assembly
   asm("" : "+r"(n));
+  const auto inside = [](int x) {
+    asm volatile("cli");  // assembly
+    return x;
+  };
+  n = inside(n);
   return n;
 }
 
@@ -85,12 +129,17 @@ int assembles(int n) {
 asm(".pushsection .rodata.w,\"a\"\n.globl w\nw:\n.byte 1\n.popsection");
 asm("call system");  // assembly
 
+extern "C" int unknown(int n);
+int (*chosen(bool first))(int) {
+  return first ? unknown : nullptr;  // leaf
+}
+
 extern "C" int run(const int* in, int n) {
   static int calls = 0;       // state
   thread_local int mine = 0;  // state
   static constexpr int kFixed = 3;
-  ++calls, ++counter, ++mine;
+  ++calls, ++counter, ++mine, ++hidden.count, ++Shared::count;
   n += twice([](auto x) { return x + (std::getenv("X") != nullptr ? 1 : 0); });  // leaf
-  return factorial(n) + is_odd(n) + allocates(n) + takes(8) + throws(n, Derived{}) + drops_const(in) + beyond() + never_ends(n) +
-         bounded(n) + assembles(n) + kFixed;
+  return factorial(n) + is_odd(n) + allocates(n) + takes(8) + throws(n, Derived{}) + drops_const(in) +
+         beyond(std::span<const int, 2>(in, 2), {in, 10}) + never_ends(n) + bounded(n) + assembles(n) + chosen(n > 3)(n) + kFixed;
 }

@@ -8,5 +8,7 @@ cd "$(dirname "$0")/../.."
 build="$(cd "${1:-build}" && pwd)"
 shift || true
 grep -q '^build check_emitted:' "$build/build.ninja" 2>/dev/null || { echo "(no libraries of clang 19; tools/setup.sh --check-deps installs them)"; exit 77; }
-cmake --build "$build" --target check_emitted onnxc >/dev/null
+cmake --build "$build" --target check_emitted onnxc conformance >/dev/null
+"$build/conformance" node simple pytorch-converted pytorch-operator --list >/dev/null  # makes the suites
+export ONNX_VERSION
 "$ONNXC_PYTHON" -B tests/check_emitted/check.py "$build/check_emitted" "$build/onnxc" "$@"

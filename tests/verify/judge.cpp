@@ -62,6 +62,20 @@ TEST_CASE("made-up inputs have a tolerance of the size of their outputs, given o
   CHECK(judged(far, expected, Content::Ordinary) == kWrong);
 }
 
+TEST_CASE("against the evaluator, halves may depart by two units in the last place", "[verify]") {
+  const auto half = [](uint16_t bits) {
+    TensorData tensor = TensorData::zeros(ElementType::F16, {1});
+    std::memcpy(tensor.bytes.data(), &bits, sizeof bits);
+    return Answer{Answer::Kind::Values, "", {{"y", HostValue::of(std::move(tensor)), ""}}};
+  };
+  const auto judged_by = [&](bool is_fitted, uint16_t bits) {
+    return judge(half(bits), half(0x3800), {{1e-4, 0}, Content::Given, "", is_fitted}).kind;
+  };
+  CHECK(judged_by(false, 0x3802) == kRight);
+  CHECK(judged_by(false, 0x3803) == kWrong);
+  CHECK(judged_by(true, 0x3801) == kWrong);
+}
+
 TEST_CASE("an error is right where one is expected, and wrong where values are", "[verify]") {
   const Answer fault{Answer::Kind::Fault, "the run crashed: SIGSEGV", {}},
       unknown{Answer::Kind::Unknown, "Loop has no reference value", {}};
@@ -69,6 +83,8 @@ TEST_CASE("an error is right where one is expected, and wrong where values are",
   CHECK(judged(refused(), answer({1}), Content::Ordinary) == kWrong);
   CHECK(judged(answer({1}), refused(), Content::Ordinary) == kWrong);
   CHECK(judged(answer({1}), refused(), Content::Empty) == kUnjudged);
+  CHECK(judged(answer({}), refused(), Content::Ordinary) == kUnjudged);
+  CHECK(judged(answer({}), refused(), Content::Given) == kWrong);
   CHECK(judged(answer({1}), unknown, Content::Ordinary) == kUnjudged);
   CHECK(judged(fault, unknown, Content::Ordinary) == kWrong);
   CHECK(judged(fault, refused(), Content::Ordinary) == kWrong);
@@ -84,6 +100,11 @@ TEST_CASE("what ONNX leaves open is told, but never a crash", "[verify]") {
   CHECK(judged(answer({1}), answer({2}), Content::NotNumbers, "open") == kUnjudged);
   CHECK(judged(answer({2}), answer({2}), Content::NotNumbers, "open") == kRight);
   CHECK(judged(fault, answer({2}), Content::NotNumbers, "open") == kWrong);
+  const Graph random = parse_graph("graph \"g\" (x: f32[2]) -> (y) {\n  y: f32[2] = RandomNormalLike(x)\n}\n");
+  CHECK(what_is_open(random, Content::Given) == "ONNX does not say which random numbers RandomNormalLike takes");
+  const Graph norm = parse_graph("graph \"g\" (x: f32[2], s: f32[2]) -> (y) {\n  y: f32[2] = RMSNormalization(x, s)\n}\n");
+  CHECK(what_is_open(norm, Content::Extremes) == "ONNX does not say in which precision RMSNormalization adds up squares");
+  CHECK(what_is_open(norm, Content::Infinities).empty());
   const Graph quantised = parse_graph("graph \"g\" (x: f32[2], s: f32[]) -> (y) {\n  y: u8[2] = QuantizeLinear(x, s)\n}\n");
   CHECK(what_is_open(quantised, Content::NotNumbers) == "ONNX does not say which integer QuantizeLinear makes of NaN");
   CHECK(what_is_open(quantised, Content::Infinities).empty());

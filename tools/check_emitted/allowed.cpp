@@ -48,7 +48,10 @@ bool Allowed::leaf(std::string_view name) const {
 }
 
 bool Allowed::finding(Rule rule, std::string_view function) const {
-  return std::ranges::any_of(exceptions_, [&](const Exception& e) { return e.rule == name(rule) && e.function == function; });
+  const auto fits = [&](std::string_view pattern) {
+    return pattern.ends_with('*') ? function.starts_with(pattern.substr(0, pattern.size() - 1)) : function == pattern;
+  };
+  return std::ranges::any_of(exceptions_, [&](const Exception& e) { return e.rule == name(rule) && fits(e.function); });
 }
 
 }  // namespace onnxc::check_emitted

@@ -1,209 +1,158 @@
 #include "tools/check_emitted/arena.h"
 
-#include <clang/AST/RecursiveASTVisitor.h>
-#include <clang/Basic/SourceManager.h>
-
 #include <algorithm>
-#include <cctype>
 #include <random>
-#include <set>
 
-#include "tools/check_emitted/size_expression.h"
+#include "codegen/names.h"
+#include "tools/check_emitted/data.h"
+#include "tools/check_emitted/extents.h"
+#include "tools/check_emitted/unit_functions.h"
 
 namespace onnxc::check_emitted {
 namespace {
 
 using namespace clang;
 
-struct Pointer {
-  SourceLocation where;
-  const Expr* offset;
-};
-
-/// What one function does with a parameter or variable named `arena`.
-struct Uses {
-  std::vector<Pointer> pointers;
-  std::vector<SourceLocation> others;
-};
-
-bool is_arena(const Expr* e) {
-  const auto* const ref = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
-  return ref != nullptr && isa<VarDecl>(ref->getDecl()) && ref->getNameInfo().getAsString() == "arena";
-}
-
-class UseCollector : public RecursiveASTVisitor<UseCollector> {
- public:
-  bool VisitCallExpr(CallExpr* call) {
-    const FunctionDecl* const callee = call->getDirectCallee();
-    if (callee == nullptr || callee->getNameAsString() != "at" || call->getNumArgs() != 2 || !is_arena(call->getArg(0))) return true;
-    uses.pointers.push_back({call->getBeginLoc(), call->getArg(1)});
-    accounted_.insert(cast<DeclRefExpr>(call->getArg(0)->IgnoreParenImpCasts()));
-    return true;
+/// The members of a unit's Dims for such sizes.
+SizeValues members_of_dims(const Sizes& sizes) {
+  SizeValues dims;
+  for (const auto& [symbol, value] : sizes) {
+    const std::string member = "dims." + make_identifier(symbol, "dim");
+    dims[member] = value;
+    dims.try_emplace(member + "_2", value);  // where the interface has a thing of that name
   }
-  bool VisitCXXStaticCastExpr(CXXStaticCastExpr* e) {  // static_cast<void>(arena)
-    if (e->getType()->isVoidType() && is_arena(e->getSubExpr()))
-      accounted_.insert(cast<DeclRefExpr>(e->getSubExpr()->IgnoreParenImpCasts()));
-    return true;
-  }
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
-    if (is_arena(e)) references_.push_back(e);
-    return true;
-  }
-  Uses take() {
-    for (const DeclRefExpr* e : references_) {
-      if (!accounted_.contains(e)) uses.others.push_back(e->getLocation());
-    }
-    return std::move(uses);
-  }
-  Uses uses;
-
- private:
-  std::set<const DeclRefExpr*> accounted_;
-  std::vector<const DeclRefExpr*> references_;
-};
-
-/// The functions of the unit that matter here, by variant.
-struct UnitFunctions {
-  std::vector<const FunctionDecl*> steps, plans;
-};
-
-class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
- public:
-  explicit FunctionCollector(ASTContext& context) : sources_(context.getSourceManager()) {}
-  bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation()))) return true;
-    if (f->getNameAsString() == "steps" && f->getReturnType().getAsString().find("Status") != std::string::npos)
-      functions[variant(*f)].steps.push_back(f);
-    const CXXRecordDecl* const result = f->getReturnType()->getAsCXXRecordDecl();
-    if (result != nullptr && result->getName() == "Plan") functions[variant(*f)].plans.push_back(f);
-    return true;
-  }
-  std::map<std::string, UnitFunctions> functions;
-
- private:
-  /// The name of the namespace inside of the unit's unnamed one; empty for the general code.
-  static std::string variant(const FunctionDecl& f) {
-    const auto* const space = dyn_cast<NamespaceDecl>(f.getDeclContext());
-    return space == nullptr || space->isAnonymousNamespace() || !isa<NamespaceDecl>(space->getParent()) ||
-                   !cast<NamespaceDecl>(space->getParent())->isAnonymousNamespace()
-               ? ""
-               : space->getNameAsString();
-  }
-  const SourceManager& sources_;
-};
-
-/// The C++ name of a symbol as units make it.
-std::string member_name(const std::string& symbol) {
-  std::string name;
-  for (const char c : symbol) name += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "d" + name : name;
+  return dims;
 }
 
 class ArenaJudge {
  public:
-  ArenaJudge(ASTContext& context, const MemoryPlan& plan, const UnitFunctions& functions, ArenaFindings& result)
-      : context_(context), plan_(plan), functions_(functions), result_(result) {}
+  ArenaJudge(ASTContext& context, const MemoryPlan& plan, const UnitCode& code, const UnitFunctions& functions, ArenaFindings& result)
+      : context_(context), plan_(plan), code_(code), functions_(functions), result_(result) {}
 
   void judge() {
     for (const FunctionDecl* steps : functions_.steps) judge_steps(*steps);
+    result_.operands += operands_.all.size();
+    result_.compared += operands_.compared.size();
   }
 
  private:
   void report(SourceLocation where, std::string what) { result_.findings.push_back({Rule::Arena, where, std::move(what)}); }
 
   void judge_steps(const FunctionDecl& steps) {
-    UseCollector collector;
-    collector.TraverseDecl(const_cast<FunctionDecl*>(&steps));
-    const Uses uses = collector.take();
+    const ArenaUses uses = arena_uses(steps);
     for (const SourceLocation where : uses.others) report(where, "the arena is used beside onnxc::at");
     result_.pointers += uses.pointers.size();
-    std::map<std::string, Dim> symbols;
-    for (const auto& [id, buffer] : plan_.buffers) {
-      buffer.bytes.collect_symbols(symbols);
-      buffer.offset.collect_symbols(symbols);
-    }
-    if (functions_.plans.empty()) {
-      judge_at(steps, uses, {}, {}, plan_.arena_bytes.is_constant() ? std::optional(plan_.arena_bytes.value()) : std::nullopt);
+    if (plan_.symbols.empty()) {
+      judge_sizes(steps, uses, {});
       return;
     }
-    constexpr int kSamples = 12;
+    constexpr int kSamples = 16;  // the least ones, small ones, ones up to several hundred, and multiples of what blocks have
     std::mt19937_64 random(1);
     for (int sample = 0; sample < kSamples && result_.findings.empty(); ++sample) {
       Sizes sizes;
-      SizeValues dims;
-      for (const auto& [name, symbol] : symbols) {
+      for (const auto& [name, symbol] : plan_.symbols) {
         const int64_t least = std::max<int64_t>(1, symbol.min_value()), most = std::max(least, symbol.max_value());
-        const int64_t value = std::min(most, least + static_cast<int64_t>(sample == 0 ? 0 : random() % (sample < 6 ? 9 : 700)));
-        sizes[name] = value;
-        std::string member = "dims." + member_name(name);
-        dims[member] = value;
-        std::ranges::transform(member, member.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        dims[member] = value;  // units begin members with small letters
+        const auto drawn = static_cast<int64_t>(random());
+        const int64_t value = sample == 0   ? least
+                              : sample < 6  ? least + (drawn & 7)
+                              : sample < 12 ? least + (drawn & 511)
+                                            : 64 * (1 + (drawn & 7));
+        sizes[name] = std::min(most, value);
       }
-      for (const FunctionDecl* plan : functions_.plans) judge_sample(steps, uses, *plan, sizes, dims);
+      judge_sizes(steps, uses, sizes);
     }
   }
 
-  void judge_sample(const FunctionDecl& steps, const Uses& uses, const FunctionDecl& plan, const Sizes& sizes, const SizeValues& dims) {
-    const auto values = run_plan(plan, dims, context_);
-    if (!values) {
+  void judge_sizes(const FunctionDecl& steps, const ArenaUses& uses, const Sizes& sizes) {
+    const SizeValues dims = members_of_dims(sizes);
+    if (functions_.plans.empty())
+      return judge_at(steps, uses, sizes, dims, plan_.arena_bytes.is_constant() ? std::optional(plan_.arena_bytes.value()) : std::nullopt);
+    for (const FunctionDecl* plan : functions_.plans) {
+      if (const auto values = run_plan(*plan, dims, context_)) judge_at(steps, uses, sizes, *values, values->at("p.bytes"));
       // `plan` takes the smallest of several, each of which is judged.
-      if (functions_.plans.size() == 1) report(plan.getLocation(), "the function that computes offsets is not understood");
-      return;
+      else if (functions_.plans.size() == 1) report(plan->getLocation(), "the function that computes offsets is not understood");
     }
-    judge_at(steps, uses, sizes, *values, values->at("p.bytes"));
   }
+
+  struct Place {
+    int64_t begin, end;
+    int first, last;
+  };
 
   /// For one set of sizes.
-  void judge_at(const FunctionDecl& steps, const Uses& uses, const Sizes& sizes, const SizeValues& values,
+  void judge_at(const FunctionDecl& steps, const ArenaUses& uses, const Sizes& sizes, const SizeValues& values,
                 std::optional<int64_t> arena_bytes) {
     if (!arena_bytes) return report(steps.getLocation(), "the plan does not say how large the arena is");
-    struct Place {
-      int64_t begin, end;
-      int first, last;
-    };
+    const bool is_fixed = functions_.plans.empty() || std::ranges::none_of(values, [](const auto& value) {
+                            return value.first.starts_with("p.b") && value.first != "p.bytes";
+                          });
     std::map<int, Place> places;  // of roots
-    const bool is_fixed =
-        std::ranges::none_of(values, [](const auto& value) { return value.first.starts_with("p.b") && value.first != "p.bytes"; });
-    const auto bytes_of = [&](int id) { return evaluate(plan_.buffers.at(id).bytes, sizes); };
     for (const auto& [id, buffer] : plan_.buffers) {
       if (buffer.parent >= 0) continue;
       std::optional<int64_t> begin;
       if (is_fixed) begin = evaluate(buffer.offset, sizes);
       else if (const auto found = values.find("p.b" + std::to_string(id)); found != values.end()) begin = found->second;
-      const auto bytes = bytes_of(id);
+      const auto bytes = evaluate(buffer.bytes, sizes);
       if (!begin || !bytes) continue;
       places[id] = {*begin, *begin + *bytes, buffer.first, buffer.last};
       if (*begin < 0 || *begin + *bytes > *arena_bytes)
         return report(steps.getLocation(), "buffer " + std::to_string(id) + " ends at byte " + std::to_string(*begin + *bytes) +
                                                " of an arena of " + std::to_string(*arena_bytes));
     }
+    if (const std::string overlap = find_overlap(places); !overlap.empty()) return report(steps.getLocation(), overlap);
+    Rooms rooms(code_.sizes, values, context_);
+    if (!place_pointers(uses, sizes, values, places, is_fixed, rooms)) return;
+    const auto refuse = [&](const FunctionDecl* f) { return refuses(*f, values, context_); };
+    if (std::ranges::any_of(code_.checks, refuse) || refuse(&steps)) return;
+    static const ExtentRules rules = read_extent_rules(check_emitted_data("extents.txt"));
+    check_extents(steps, rooms, rules, values, context_, result_.findings, operands_);
+  }
+
+  static std::string find_overlap(const std::map<int, Place>& places) {
     for (auto a = places.begin(); a != places.end(); ++a) {
       for (auto b = std::next(a); b != places.end(); ++b) {
         const Place &x = a->second, &y = b->second;
         if (x.first < y.last && y.first < x.last && x.begin < y.end && y.begin < x.end)
-          return report(steps.getLocation(),
-                        "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap");
+          return "buffers " + std::to_string(a->first) + " and " + std::to_string(b->first) + " live at once and overlap";
       }
     }
+    return {};
+  }
+
+  /// Finds the buffer of each pointer. Both are in the same order, and a few buffers have no pointer.
+  bool place_pointers(const ArenaUses& uses, const Sizes& sizes, const SizeValues& values, const std::map<int, Place>& places,
+                      bool is_fixed, Rooms& rooms) {
     auto next = plan_.buffers.begin();
-    for (const Pointer& pointer : uses.pointers) {
-      const auto offset = size_value(*pointer.offset, values, context_);
-      if (!offset) return report(pointer.where, "an offset that is not understood");
-      const MemberExpr* const named = plan_member(pointer.offset);
-      const auto is_there = [&](const auto& entry) {
+    std::size_t left = uses.pointers.size();
+    for (const ArenaPointer& pointer : uses.pointers) {
+      const auto offset = size_value(*pointer.offset(), values, context_);
+      if (!offset) return report(pointer.at->getBeginLoc(), "an offset that is not understood"), false;
+      const MemberExpr* const named = plan_member(pointer.offset());
+      const auto place_of = [&](const auto& entry) {
         const int root = plan_.root_of(entry.first);
         const auto place = places.find(root);
-        const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = bytes_of(entry.first);
-        if (place == places.end() || !inside || !bytes || place->second.begin + *inside != *offset) return false;
-        // Of symbolic sizes, the model may refuse those for which a view would be larger than what it lies in.
-        return is_fixed ? *offset + *bytes <= place->second.end
-                        : named == nullptr || named->getMemberDecl()->getName() == "b" + std::to_string(root);
+        const auto inside = evaluate(plan_.offset_in_root(entry.first), sizes), bytes = evaluate(entry.second.bytes, sizes);
+        if (place == places.end() || !inside || place->second.begin + *inside != *offset) return places.end();
+        // A view may have bytes that only a run knows. Of symbolic sizes, the model may refuse those for which it is larger than what it lies in.
+        const bool fits = is_fixed ? !bytes || *offset + *bytes <= place->second.end
+                                   : named == nullptr || named->getMemberDecl()->getName() == "b" + std::to_string(root);
+        return fits ? place : places.end();
       };
-      next = std::find_if(next, plan_.buffers.end(), is_there);
-      if (next == plan_.buffers.end()) return report(pointer.where, "no buffer of the plan lies at byte " + std::to_string(*offset));
+      next = std::find_if(next, plan_.buffers.end(), [&](const auto& entry) { return place_of(entry) != places.end(); });
+      if (next == plan_.buffers.end())
+        return report(pointer.at->getBeginLoc(), "no buffer of the plan lies at byte " + std::to_string(*offset)), false;
+      // If others that begin there may be meant as well, the pointer has the room of the largest.
+      const auto spare = std::distance(next, plan_.buffers.end()) - static_cast<std::ptrdiff_t>(left--);
+      Room room{0, 0};
+      auto other = next;
+      for (std::ptrdiff_t k = 0; k <= spare && other != plan_.buffers.end(); ++k, ++other) {
+        if (const auto place = place_of(*other); place != places.end())
+          room = {std::max(room.before, *offset - place->second.begin), std::max(room.behind, place->second.end - *offset)};
+      }
+      rooms.add(pointer.at, room);
       ++next;
     }
+    return true;
   }
 
   /// `p.b6` in an offset; null if there is none.
@@ -228,57 +177,28 @@ class ArenaJudge {
 
   ASTContext& context_;
   const MemoryPlan& plan_;
+  const UnitCode& code_;
   const UnitFunctions& functions_;
   ArenaFindings& result_;
-};
-
-/// Functions that call `steps` with an arena, and whether they call check_arena.
-class CheckCollector : public RecursiveASTVisitor<CheckCollector> {
- public:
-  bool VisitDeclRefExpr(DeclRefExpr* e) {
-    const auto* const f = dyn_cast<FunctionDecl>(e->getDecl());
-    if (f == nullptr) return true;
-    names_steps = names_steps || f->getNameAsString() == "steps";
-    checks = checks || f->getNameAsString() == "check_arena";
-    return true;
-  }
-  bool names_steps = false, checks = false;
-};
-
-class CallerCollector : public RecursiveASTVisitor<CallerCollector> {
- public:
-  CallerCollector(ASTContext& context, ArenaFindings& result) : sources_(context.getSourceManager()), result_(result) {}
-  bool VisitFunctionDecl(FunctionDecl* f) {
-    if (!f->doesThisDeclarationHaveABody() || !sources_.isInMainFile(sources_.getExpansionLoc(f->getLocation())) || isa<CXXMethodDecl>(f))
-      return true;
-    CheckCollector inside;
-    inside.TraverseStmt(f->getBody());
-    if (inside.names_steps && !inside.checks)
-      result_.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
-    return true;
-  }
-
- private:
-  const SourceManager& sources_;
-  ArenaFindings& result_;
+  ComparedOperands operands_;
 };
 
 }  // namespace
 
-ArenaFindings check_arena(ASTContext& context, const std::map<std::string, MemoryPlan>& plans) {
+ArenaFindings check_arena(ASTContext& context, const std::map<std::string, MemoryPlan>& plans, FileID unit) {
   ArenaFindings result;
-  FunctionCollector collector(context);
-  collector.TraverseDecl(context.getTranslationUnitDecl());
-  for (const auto& [variant, functions] : collector.functions) {
+  const UnitCode code = unit_code(context, unit);
+  for (const auto& [variant, functions] : code.variants) {
     const auto plan = plans.find(variant);
     if (plan == plans.end()) {
       for (const FunctionDecl* steps : functions.steps)
         result.findings.push_back({Rule::Arena, steps->getLocation(), "the plan has no variant '" + variant + "'"});
       continue;
     }
-    if (!plan->second.is_divided) ArenaJudge(context, plan->second, functions, result).judge();
+    if (!plan->second.is_divided) ArenaJudge(context, plan->second, code, functions, result).judge();
   }
-  CallerCollector(context, result).TraverseDecl(context.getTranslationUnitDecl());
+  for (const FunctionDecl* f : code.careless)
+    result.findings.push_back({Rule::Arena, f->getLocation(), "it calls steps without check_arena"});
   return result;
 }
 

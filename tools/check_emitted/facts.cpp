@@ -4,6 +4,8 @@
 #include <clang/Basic/SourceManager.h>
 #include <llvm/ADT/StringExtras.h>
 
+#include <optional>
+
 namespace onnxc::check_emitted {
 namespace {
 
@@ -32,7 +34,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
     in_ = f->getCanonicalDecl();
     facts_.functions[in_];
     const SourceManager& sources = context_.getSourceManager();
-    if (sources.isInMainFile(sources.getExpansionLoc(f->getLocation())) && f->isExternallyVisible()) facts_.entries.insert(in_);
+    if (f->isExternallyVisible()) facts_.visible[sources.getFileID(sources.getExpansionLoc(f->getLocation()))].insert(in_);
     const bool go_on = RecursiveASTVisitor::TraverseDecl(decl);
     in_ = outer;
     return go_on;
@@ -46,7 +48,10 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitVarDecl(VarDecl* v) {
     const QualType type = v->getType();
     if (type->isDependentType()) return true;
-    const bool is_constant = type.isConstQualified() || v->isConstexpr() || type->isReferenceType();
+    const CXXRecordDecl* const record = type->getAsCXXRecordDecl();
+    const bool is_complete = record != nullptr && record->hasDefinition() && !record->isDependentContext();
+    const bool is_constant =
+        (type.isConstQualified() || v->isConstexpr() || type->isReferenceType()) && !(is_complete && record->hasMutableFields());
     if (v->hasGlobalStorage() && !is_constant && !context_.getSourceManager().isInSystemHeader(v->getLocation())) {
       const char* const kind = v->isStaticLocal()                     ? "static local"
                                : v->getTLSKind() != VarDecl::TLS_None ? "variable of a thread"
@@ -54,8 +59,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
       facts_.beside.push_back({Rule::State, v->getLocation(), std::string(kind) + " '" + v->getQualifiedNameAsString() + "' can change"});
     }
     if (type->isVariableArrayType()) note(Rule::Allocation, v->getLocation(), "an array of variable length");
-    if (const CXXRecordDecl* const r = type->getAsCXXRecordDecl(); r != nullptr && r->hasDefinition() && !r->isDependentContext())
-      use(r->getDestructor(), v->getLocation());
+    if (is_complete) use(record->getDestructor(), v->getLocation());
     return true;
   }
 
@@ -83,19 +87,21 @@ class Collector : public RecursiveASTVisitor<Collector> {
   bool VisitWhileStmt(WhileStmt* s) { return loop(s->getBeginLoc(), s->getCond()); }
   bool VisitDoStmt(DoStmt* s) { return loop(s->getBeginLoc(), s->getCond()); }
   bool VisitForStmt(ForStmt* s) { return loop(s->getBeginLoc(), s->getCond()); }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt* s) { return note(Rule::Loop, s->getBeginLoc(), "goto a place that is computed"); }
+  bool VisitGotoStmt(GotoStmt* s) {
+    const bool back = context_.getSourceManager().isBeforeInTranslationUnit(s->getLabel()->getLocation(), s->getGotoLoc());
+    return !back || note(Rule::Loop, s->getBeginLoc(), "goto a place before it");
+  }
 
   bool VisitCStyleCastExpr(CStyleCastExpr* e) { return cast(e); }
   bool VisitCXXConstCastExpr(CXXConstCastExpr* e) { return cast(e); }
 
-  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) {
-    const auto* const array = context_.getAsConstantArrayType(e->getBase()->IgnoreParenImpCasts()->getType());
-    Expr::EvalResult index;
-    if (array == nullptr || e->getIdx()->isValueDependent() || !e->getIdx()->EvaluateAsInt(index, context_)) return true;
-    const llvm::APSInt at = index.Val.getInt();
-    const uint64_t size = array->getSize().getZExtValue();
-    if (at.isNegative() || at.getZExtValue() >= size)
-      note(Rule::Index, e->getExprLoc(), "element " + llvm::toString(at, 10) + " of an array of " + std::to_string(size));
-    return true;
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* e) { return index(*e->getBase(), *e->getIdx(), e->getExprLoc(), 1); }
+  bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
+    return e->getOperator() != OO_Subscript || e->getNumArgs() != 2 || index(*e->getArg(0), *e->getArg(1), e->getExprLoc(), 1);
+  }
+  bool VisitBinaryOperator(BinaryOperator* e) {  // to point behind the last element is allowed
+    return e->getOpcode() != BO_Add || index(*e->getLHS(), *e->getRHS(), e->getExprLoc(), 0);
   }
 
  private:
@@ -114,8 +120,29 @@ class Collector : public RecursiveASTVisitor<Collector> {
         condition == nullptr || (!condition->isValueDependent() && condition->EvaluateAsBooleanCondition(holds, context_));
     return !is_known || !holds || note(Rule::Loop, where, "a loop without an end");
   }
+  /// Of arrays with a constant size: those of C, std::array and std::span.
+  std::optional<uint64_t> array_size(QualType type) const {
+    if (const auto* const array = context_.getAsConstantArrayType(type)) return array->getSize().getZExtValue();
+    const auto* const special = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (special == nullptr || !special->isInStdNamespace() || (special->getName() != "array" && special->getName() != "span"))
+      return std::nullopt;
+    const TemplateArgument& size = special->getTemplateArgs()[1];
+    if (size.getKind() != TemplateArgument::Integral || size.getAsIntegral().isMaxValue()) return std::nullopt;  // a span of any size
+    return size.getAsIntegral().getZExtValue();
+  }
+  /// `elements`: how many are meant, from that one on.
+  bool index(const Expr& base, const Expr& at, SourceLocation where, uint64_t elements) {
+    if (base.isTypeDependent() || at.isValueDependent() || !at.getType()->isIntegralOrEnumerationType()) return true;
+    const std::optional<uint64_t> size = array_size(base.IgnoreParenImpCasts()->getType());
+    Expr::EvalResult known;
+    if (!size || !at.EvaluateAsInt(known, context_)) return true;
+    const llvm::APSInt element = known.Val.getInt();
+    const bool inside = !element.isNegative() && element.getZExtValue() + elements <= *size;
+    return inside || note(Rule::Index, where, "element " + llvm::toString(element, 10) + " of an array of " + std::to_string(*size));
+  }
   bool cast(const ExplicitCastExpr* e) {
-    const QualType to = e->getType()->getPointeeType(), from = e->getSubExpr()->IgnoreParenImpCasts()->getType()->getPointeeType();
+    const QualType written = e->getTypeAsWritten(), whole = e->getSubExpr()->IgnoreParenImpCasts()->getType();
+    const QualType to = written->getPointeeType(), from = written->isReferenceType() ? whole : whole->getPointeeType();
     const bool drops = !to.isNull() && !from.isNull() && from.isConstQualified() && !to.isConstQualified();
     return !drops || note(Rule::Const, e->getBeginLoc(), "a cast drops const");
   }

@@ -26,8 +26,9 @@ struct FunctionFacts {
 
 struct Facts {
   std::map<const clang::FunctionDecl*, FunctionFacts> functions;  ///< those with a body, instances of templates among them
-  std::set<const clang::FunctionDecl*> entries;                   ///< of the unit itself, visible outside
-  std::vector<Finding> beside;                                    ///< outside of functions
+  std::map<clang::FileID, std::set<const clang::FunctionDecl*>>
+      visible;                  ///< outside of the translation unit, by the file that defines them
+  std::vector<Finding> beside;  ///< outside of functions
 };
 
 /// Of all that the translation unit has. Bodies that only an instance of a generic lambda has are missing: see collect_function.

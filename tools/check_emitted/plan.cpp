@@ -28,12 +28,19 @@ void read_buffer(std::string_view line, MemoryPlan& plan) {
   const std::size_t space = line.find_first_not_of(' ', line.find(' ', 3));
   if (id < 0 || space == line.npos) throw bad();
   std::string_view rest = line.substr(space);
-  if (!rest.starts_with("arena ")) return;
-  rest.remove_prefix(6);
   const std::size_t bytes = rest.find(" bytes  "), quote = rest.rfind('\'');
+  const bool is_tensor = rest.starts_with("input ") || rest.starts_with("output "), is_in_arena = rest.starts_with("arena ");
+  if (!is_tensor && !is_in_arena) return;
   if (bytes == rest.npos || quote == rest.npos) throw bad();
+  rest.remove_prefix(rest.find(' '));
   PlannedBuffer buffer;
-  buffer.bytes = parse_dim(trimmed(rest.substr(0, bytes)));
+  buffer.bytes = parse_dim(trimmed(rest.substr(0, rest.find(" bytes  "))));
+  std::map<std::string, Dim> symbols;
+  buffer.bytes.collect_symbols(symbols);
+  for (const auto& [name, symbol] : symbols) {
+    if (!name.starts_with('@')) plan.symbols.emplace(name, symbol);  // which a step of a run binds
+  }
+  if (is_tensor) return;
   std::string_view place = rest.substr(rest.rfind("' ") + 1);
   const std::size_t at = place.find(" at "), live = place.find(" live [");
   if (at == place.npos) {

@@ -18,6 +18,7 @@ struct PlannedBuffer {
 struct MemoryPlan {
   Dim arena_bytes;                       ///< where sizes are constant
   std::map<int, PlannedBuffer> buffers;  ///< those of the host's arena, by number
+  std::map<std::string, Dim> symbols;    ///< that sizes of arena, inputs and outputs depend on, and what only a run knows is none
   bool is_divided = false;               ///< over regions, or over a GPU's memory and the host's
 
   /// The buffer that a view ultimately lies in.

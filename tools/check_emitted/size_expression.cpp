@@ -52,18 +52,34 @@ std::optional<int64_t> size_value(const Expr& expression, const SizeValues& valu
     const auto found = values.find(name_of(*member));
     return found == values.end() ? std::nullopt : std::optional(found->second);
   }
+  if (const auto* ref = dyn_cast<DeclRefExpr>(&e)) {
+    const auto* const variable = dyn_cast<VarDecl>(ref->getDecl());
+    const bool is_constant = variable != nullptr && variable->getType().isConstQualified() && variable->getInit() != nullptr;
+    return is_constant && variable->getType()->isIntegerType() ? value(variable->getInit()) : std::nullopt;
+  }
   if (const auto* unary = dyn_cast<UnaryOperator>(&e); unary != nullptr && unary->getOpcode() == UO_Minus) {
     const auto a = value(unary->getSubExpr());
     return a ? std::optional(-*a) : std::nullopt;
   }
   if (const auto* binary = dyn_cast<BinaryOperator>(&e)) {
     const auto a = value(binary->getLHS()), b = value(binary->getRHS());
+    const auto is = [](const std::optional<int64_t>& known, bool truth) { return known && (*known != 0) == truth; };
+    if (binary->getOpcode() == BO_LOr && (is(a, true) || is(b, true))) return 1;
+    if (binary->getOpcode() == BO_LAnd && (is(a, false) || is(b, false))) return 0;
     if (!a || !b) return std::nullopt;
     switch (binary->getOpcode()) {
       case BO_Add: return *a + *b;
       case BO_Sub: return *a - *b;
       case BO_Mul: return *a * *b;
       case BO_Div: return *b == 0 ? std::nullopt : std::optional(*a / *b);
+      case BO_LT: return *a < *b;
+      case BO_LE: return *a <= *b;
+      case BO_GT: return *a > *b;
+      case BO_GE: return *a >= *b;
+      case BO_EQ: return *a == *b;
+      case BO_NE: return *a != *b;
+      case BO_LOr: return 0;
+      case BO_LAnd: return 1;
       default: return std::nullopt;
     }
   }

@@ -23,14 +23,17 @@ class Judge {
   Judge(ASTContext& context, Facts& facts, const Allowed& allowed)
       : sources_(context.getSourceManager()), context_(context), facts_(facts), allowed_(allowed) {}
 
-  Verdict verdict() {
-    const Functions reached = reach();
+  Verdict verdict(const UnitFiles& unit, const std::vector<Finding>& more) {
+    const Functions entries = facts_.visible[unit.own], reached = reach(entries);
     for (const FunctionDecl* f : reached) {
       for (const Finding& finding : facts_.functions[f].findings) report(finding, f);
     }
-    for (const Finding& finding : facts_.beside) report(finding, nullptr);
+    for (const Finding& finding : facts_.beside) {
+      if (!unit.others.contains(sources_.getFileID(sources_.getExpansionLoc(finding.where)))) report(finding, nullptr);
+    }
+    for (const Finding& finding : more) report(finding, nullptr);
     find_recursion(reached);
-    result_.entries = facts_.entries.size();
+    result_.entries = entries.size();
     result_.reached = reached.size();
     result_.leaves = leaves_.size();
     std::ranges::sort(result_.violations, {}, [](const Violation& v) { return std::tie(v.file, v.line, v.what, v.function); });
@@ -40,9 +43,9 @@ class Judge {
 
  private:
   /// All functions with a body that entries call. Instances of generic lambdas are collected on the way.
-  Functions reach() {
+  Functions reach(const Functions& entries) {
     Functions reached;
-    std::vector<const FunctionDecl*> left(facts_.entries.begin(), facts_.entries.end());
+    std::vector<const FunctionDecl*> left(entries.begin(), entries.end());
     while (!left.empty()) {
       const FunctionDecl* const f = left.back();
       left.pop_back();
@@ -139,6 +142,8 @@ class Judge {
 
 }  // namespace
 
-Verdict judge(ASTContext& context, Facts& facts, const Allowed& allowed) { return Judge(context, facts, allowed).verdict(); }
+Verdict judge(ASTContext& context, Facts& facts, const Allowed& allowed, const UnitFiles& unit, const std::vector<Finding>& more) {
+  return Judge(context, facts, allowed).verdict(unit, more);
+}
 
 }  // namespace onnxc::check_emitted

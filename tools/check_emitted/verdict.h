@@ -21,7 +21,14 @@ struct Verdict {
   std::size_t entries = 0, reached = 0, leaves = 0, excused = 0;
 };
 
-/// What is in code that no entry reaches is not reported. May add to `facts`.
-Verdict judge(clang::ASTContext& context, Facts& facts, const Allowed& allowed);
+/// Where a unit is, in a translation unit that may have several.
+struct UnitFiles {
+  clang::FileID own;
+  std::set<clang::FileID> others;  ///< of other units
+};
+
+/// A unit's entries are what its file makes visible. What is in code that no entry reaches is not reported, nor what stands in other units' files.
+/// `more`: what else was found in the unit. May add to `facts`.
+Verdict judge(clang::ASTContext& context, Facts& facts, const Allowed& allowed, const UnitFiles& unit, const std::vector<Finding>& more);
 
 }  // namespace onnxc::check_emitted

@@ -136,7 +136,9 @@ class Verification {
     Verdict::Kind kind = by_model.kind;
     std::string text = told(by_model, "the evaluator", trial.expected.kind == Answer::Kind::Refused);
     if (own.data) {
-      const Verdict by_data = judge(actual, own.given, trial.terms);
+      Terms terms = trial.terms;
+      terms.is_fitted = true;
+      const Verdict by_data = judge(actual, own.given, terms);
       kind = std::max(kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : kind,
                       by_data.kind == Verdict::Kind::Unjudged ? Verdict::Kind::Right : by_data.kind);
       if (by_model.kind == Verdict::Kind::Unjudged && by_data.kind == Verdict::Kind::Unjudged) kind = Verdict::Kind::Unjudged;

@@ -45,12 +45,19 @@ ValueId pick_labels(GraphBuilder& b, const Node& node, ValueId classes) {
   return b.op("Gather", {b.graph().add_constant(node.name + ".labels", string_constant(labels.strings, {labels.count()})), classes});
 }
 
+namespace {
+/// In the order of scalar::PostTransform.
+constexpr std::string_view kPostTransforms[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
+}  // namespace
+
+scalar::PostTransform post_transform_of(const Arg& arg) {
+  return static_cast<scalar::PostTransform>(std::ranges::find(kPostTransforms, std::get<EnumArg>(arg).value) - kPostTransforms);
+}
+
 Arg post_transform_arg(const Node& node) {
   std::string word = node.string("post_transform", "NONE");
   std::ranges::transform(word, word.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
-  for (const char* known : {"none", "softmax", "logistic", "softmax_zero", "probit"}) {
-    if (word == known) return EnumArg{"scalar::PostTransform", word};
-  }
+  if (std::ranges::find(kPostTransforms, word) != std::end(kPostTransforms)) return EnumArg{"scalar::PostTransform", word};
   node.fail(ErrorKind::Invalid, "post_transform is '" + node.string("post_transform", "NONE") +
                                     "'; NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT are allowed");
 }

@@ -1,6 +1,7 @@
 // What the classifiers of ai.onnx.ml share: labels, and how post_transform is named.
 #pragma once
 #include "compiler/ops/kernel_query.h"
+#include "runtime_stub/onnxc/scalar/ml/scores.hpp"
 
 namespace onnxc {
 
@@ -17,6 +18,8 @@ ValueId pick_labels(GraphBuilder& builder, const Node& node, ValueId classes);
 
 /// scalar::PostTransform::NAME for attribute post_transform.
 Arg post_transform_arg(const Node& node);
+/// The enumerator that such an argument names.
+scalar::PostTransform post_transform_of(const Arg& arg);
 
 /// A list of floats; empty where the attribute is missing.
 std::vector<float> floats_of(const Node& node, const std::string& attribute);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/ops/ml/classes.h"
+#include "runtime_stub/onnxc/scalar/ml/normalizer.hpp"
 
 namespace onnxc {
 namespace {
@@ -175,6 +176,11 @@ std::optional<std::vector<ValueId>> decompose_normalizer(GraphBuilder& b, const 
   return std::vector{b.op("ai.onnx.ml.Normalizer", {x}, node.attributes)};
 }
 
+void evaluate_normalizer(Evaluation& e) {
+  const std::vector<int64_t>& x = e.input(0).shape;
+  scalar::normalizer(e.out<float>().data, e.in<float>(0).data, x.size() == 1 ? 1 : x[0], x.back());
+}
+
 void lower_normalizer(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_normalizer")
@@ -230,6 +236,7 @@ const Operator op_Normalizer{.name = "Normalizer",
                              .max_outputs = 1,
                              .infer = infer_normalizer,
                              .decompose = decompose_normalizer,
+                             .evaluate = evaluate_normalizer,
                              .lower = lower_normalizer};
 
 }  // namespace onnxc

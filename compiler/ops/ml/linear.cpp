@@ -90,6 +90,10 @@ std::optional<std::vector<ValueId>> decompose_linear_classifier(GraphBuilder& b,
 
 void infer_post_transform(Inference& n) { n.output(0, n.type(0)); }
 
+scalar::ScoreParams score_params(const Node& node) { return {post_transform_of(post_transform_arg(node))}; }
+
+void evaluate_post_transform(Evaluation& e) { scalar::transform_rows(e.out<float>(), e.in<float>(0), score_params(e.node())); }
+
 void lower_post_transform(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x).emit();
@@ -98,6 +102,11 @@ void lower_post_transform(KernelQuery& l) {
 // ---- onnxc.BestClass: the number of the class with the largest score
 
 void infer_best_class(Inference& n) { n.output(0, ElementType::I64, {n.extents(0)[0]}); }
+
+void evaluate_best_class(Evaluation& e) {
+  e.allocate(0, ElementType::I64, {e.input(0).shape[0]});
+  scalar::best_class(e.out<int64_t>().data, e.in<float>(0));
+}
 
 void lower_best_class(KernelQuery& l) {
   const View x = l.in(0);
@@ -111,6 +120,13 @@ void infer_class_scores(Inference& n) {
   const Extents& x = n.extents(0);
   n.output(0, ElementType::I64, {x[0]});
   n.output(1, ElementType::F32, {x[0], x[1] == Dim(1) ? Dim(2) : x[1]});
+}
+
+void evaluate_class_scores(Evaluation& e) {
+  const std::vector<int64_t>& x = e.input(0).shape;
+  e.allocate(0, ElementType::I64, {x[0]});
+  e.allocate(1, ElementType::F32, {x[0], x[1] == 1 ? 2 : x[1]});
+  scalar::class_scores(e.out<float>(1), e.out<int64_t>().data, e.in<float>(0), score_params(e.node()));
 }
 
 void lower_class_scores(KernelQuery& l) {
@@ -141,6 +157,7 @@ const Operator op_PostTransform{.name = "PostTransform",
                                 .max_inputs = 1,
                                 .max_outputs = 1,
                                 .infer = infer_post_transform,
+                                .evaluate = evaluate_post_transform,
                                 .lower = lower_post_transform};
 const Operator op_BestClass{.name = "BestClass",
                             .domain = "onnxc",
@@ -148,6 +165,7 @@ const Operator op_BestClass{.name = "BestClass",
                             .max_inputs = 1,
                             .max_outputs = 1,
                             .infer = infer_best_class,
+                            .evaluate = evaluate_best_class,
                             .lower = lower_best_class};
 const Operator op_ClassScores{.name = "ClassScores",
                               .domain = "onnxc",
@@ -156,6 +174,7 @@ const Operator op_ClassScores{.name = "ClassScores",
                               .min_outputs = 2,
                               .max_outputs = 2,
                               .infer = infer_class_scores,
+                              .evaluate = evaluate_class_scores,
                               .lower = lower_class_scores};
 
 }  // namespace onnxc

@@ -7,6 +7,7 @@
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/ml/svm.h"
 #include "compiler/ops/selected.h"
+#include "runtime_stub/onnxc/scalar/ml/svm.hpp"
 
 namespace onnxc {
 namespace {
@@ -104,6 +105,23 @@ void consider_svm(KernelQuery& l, const SvmCall& svm) {
   if (l.optimise() && svm.model.vector_count > 0) consider_fast_svm(l, svm);
 }
 
+scalar::Svm scalar_svm(const SvmModel& m) {
+  constexpr std::string_view kKernels[] = {"linear", "poly", "rbf", "sigmoid"};
+  return {.kernel = static_cast<scalar::SvmKernel>(std::ranges::find(kKernels, svm_kernel_name(m)) - kKernels),
+          .gamma = m.kernel[0],
+          .coef0 = m.kernel[1],
+          .degree = m.kernel[2],
+          .vectors = m.vectors.data(),
+          .vector_count = m.vector_count,
+          .coefficients = m.coefficients.data(),
+          .rho = m.rho.data()};
+}
+
+/// Whether no coefficient is less than 0.
+bool is_positive(const SvmModel& m) {
+  return std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; });
+}
+
 // ---- The regressor
 
 void infer_svm_regressor(Inference& n) { n.output(0, ElementType::F32, {rows_of(n, model_of(n.node())), 1}); }
@@ -112,6 +130,11 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
   const ValueId x = rows(b, node.input(0));
   if (x == node.input(0)) return std::nullopt;
   return std::vector{b.op("ai.onnx.ml.SVMRegressor", {x}, node.attributes)};
+}
+
+void evaluate_svm_regressor(Evaluation& e) {
+  const SvmModel m = model_of(e.node());
+  scalar::svm_regressor(e.out<float>(), e.in<float>(0), scalar_svm(m), e.node().integer("one_class", 0) != 0);
 }
 
 void lower_svm_regressor(KernelQuery& l) { consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(0)}); }
@@ -133,6 +156,20 @@ void infer_svm_classifier(Inference& n) {
 std::optional<std::vector<ValueId>> decompose_svm_classifier(GraphBuilder& b, const Node& node) {
   const std::vector<ValueId> both = b.ops("onnxc.SvmClasses", {rows(b, node.input(0))}, 2, node.attributes);
   return std::vector{pick_labels(b, node, both[0]), both[1]};
+}
+
+void evaluate_svm_classes(Evaluation& e) {
+  const SvmModel m = model_of(e.node());
+  const scalar::SvmClasses classes{.classes = m.classes,
+                                   .vectors_of = m.vectors_of.data(),
+                                   .prob_a = m.prob_a.empty() ? nullptr : m.prob_a.data(),
+                                   .prob_b = m.prob_b.empty() ? nullptr : m.prob_b.data(),
+                                   .post = post_transform_of(post_transform_arg(e.node())),
+                                   .positive = is_positive(m)};
+  std::vector<float> room(static_cast<std::size_t>(m.vector_count + 4 * m.classes * m.classes + 4 * m.classes));
+  e.allocate(0, ElementType::I64, {e.input(0).shape[0]});
+  e.allocate(1, ElementType::F32, {e.input(0).shape[0], m.scores()});
+  scalar::svm_classifier(e.out<float>(1), e.out<int64_t>().data, e.in<float>(0), scalar_svm(m), classes, room.data());
 }
 
 void lower_svm_classes(KernelQuery& l) {
@@ -169,7 +206,7 @@ NamedArgs svm_class_params(KernelQuery& l, const SvmModel& m) {
     params.emplace_back("prob_b", l.weights("prob_b", ElementType::F32, m.prob_b));
   }
   params.emplace_back("post", post_transform_arg(l.node()));
-  if (std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; })) params.emplace_back("positive", flag_arg(true));
+  if (is_positive(m)) params.emplace_back("positive", flag_arg(true));
   return params;
 }
 
@@ -188,6 +225,7 @@ const Operator op_SVMRegressor{.name = "SVMRegressor",
                                .max_outputs = 1,
                                .infer = infer_svm_regressor,
                                .decompose = decompose_regressor,
+                               .evaluate = evaluate_svm_regressor,
                                .lower = lower_svm_regressor};
 const Operator op_SVMClassifier{.name = "SVMClassifier",
                                 .domain = "ai.onnx.ml",
@@ -203,6 +241,7 @@ const Operator op_SvmClasses{.name = "SvmClasses",
                              .min_outputs = 2,
                              .max_outputs = 2,
                              .infer = infer_svm_classes,
+                             .evaluate = evaluate_svm_classes,
                              .lower = lower_svm_classes};
 
 }  // namespace onnxc

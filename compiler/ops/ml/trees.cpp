@@ -134,29 +134,33 @@ EnumArg aggregate_of(const Node& node) {
   return EnumArg{"scalar::TreeAggregate", kNames[number]};
 }
 
-void evaluate_regressor(Evaluation& e) {
-  const Node& node = e.node();
-  const TreeTables tables = tables_of(node);
-  const auto number = [](const std::string& word, std::initializer_list<const char*> words) {
-    return std::ranges::find(words, word) - words.begin();
-  };
-  const scalar::TreeParams params{
-      .targets = targets_of(node),
-      .aggregate = static_cast<scalar::TreeAggregate>(number(aggregate_of(node).value, {"sum", "average", "min", "max"})),
-      .post = static_cast<scalar::PostTransform>(
-          number(std::get<EnumArg>(post_of(node)).value, {"none", "softmax", "logistic", "softmax_zero", "probit"}))};
+/// Calls run(rows, forest, scores, has) with what the scalar kernels take.
+template <class Run>
+void with_forest(Evaluation& e, const TreeTables& tables, int64_t targets, Run run) {
   for_number(e.type(0), [&]<class X>() {
     using T = std::conditional_t<std::is_same_v<X, double>, double, float>;
     const std::vector<T> thresholds(tables.thresholds.begin(), tables.thresholds.end()),
         weights(tables.weights.begin(), tables.weights.end()), base(tables.base.begin(), tables.base.end());
     const scalar::Forest<T> forest{tables.nodes.data(),   thresholds.data(), tables.roots.data(), std::ssize(tables.roots),
                                    tables.targets.data(), weights.data(),    base.data(),         std::ssize(base)};
-    std::vector<T> scores(static_cast<std::size_t>(params.targets));
+    std::vector<T> scores(static_cast<std::size_t>(targets));
     const auto has = std::make_unique<bool[]>(scores.size());
     Tensor<const X> x = e.in<X>(0);
     if (x.shape.rank == 1) x.shape = {1, x.shape[0]};
-    if (node.op == "TreeEnsemble") scalar::tree_regressor({}, e.out<X>(), x, forest, scores.data(), has.get(), params);
-    else scalar::tree_regressor({}, e.out<float>(), x, forest, scores.data(), has.get(), params);
+    run(x, forest, scores.data(), has.get());
+  });
+}
+
+void evaluate_regressor(Evaluation& e) {
+  const Node& node = e.node();
+  constexpr const char* kAggregates[] = {"sum", "average", "min", "max"};
+  const scalar::TreeParams params{
+      .targets = targets_of(node),
+      .aggregate = static_cast<scalar::TreeAggregate>(std::ranges::find(kAggregates, aggregate_of(node).value) - kAggregates),
+      .post = post_transform_of(post_of(node))};
+  with_forest(e, tables_of(node), params.targets, [&]<class X>(Tensor<const X> x, const auto& forest, auto* scores, bool* has) {
+    if (node.op == "TreeEnsemble") scalar::tree_regressor({}, e.out<X>(), x, forest, scores, has, params);
+    else scalar::tree_regressor({}, e.out<float>(), x, forest, scores, has, params);
   });
 }
 
@@ -187,19 +191,40 @@ void infer_tree_classifier(Inference& n) {
   n.output(0, ElementType::String, {rows_for_trees(n)[0]});
 }
 
+/// Whether the weights are all for one of two classes.
+bool is_one_sided(const TreeTables& tables, int64_t classes) {
+  return classes == 2 && std::set<int32_t>(tables.targets.begin(), tables.targets.end()).size() == 1;
+}
+
+bool is_positive(const TreeTables& tables) {
+  return std::ranges::all_of(tables.weights, [](double w) { return w >= 0; });
+}
+
+void evaluate_tree_classes(Evaluation& e) {
+  const TreeTables tables = tables_of(e.node());
+  const int64_t count = class_labels(e.node()).count();
+  const scalar::TreeParams params{.targets = count,
+                                  .post = post_transform_of(post_of(e.node())),
+                                  .one_sided = is_one_sided(tables, count),
+                                  .positive = is_positive(tables)};
+  with_forest(e, tables, count, [&]<class X>(Tensor<const X> x, const auto& forest, auto* scores, bool* has) {
+    e.allocate(0, ElementType::I64, {x.shape[0]});
+    e.allocate(1, ElementType::F32, {x.shape[0], count});
+    scalar::tree_classifier({}, e.out<float>(1), e.out<int64_t>().data, x, forest, scores, has, params);
+  });
+}
+
 void lower_tree_classes(KernelQuery& l) {
   const auto tables = std::make_shared<TreeTables>(tables_of(l.node()));
   const int64_t count = class_labels(l.node()).count();
-  const std::set<int32_t> used(tables->targets.begin(), tables->targets.end());
-  const bool positive = std::ranges::all_of(tables->weights, [](double w) { return w >= 0; });
   consider_forest(l, {.tables = tables,
                       .x = x_as_rows(l),
                       .y = l.has_output(1) ? l.out(1) : View{},
                       .targets = count,
                       .params = {{"targets", dim_arg(count)},
                                  {"post", post_of(l.node())},
-                                 {"one_sided", flag_arg(count == 2 && used.size() == 1)},
-                                 {"positive", flag_arg(positive)}},
+                                 {"one_sided", flag_arg(is_one_sided(*tables, count))},
+                                 {"positive", flag_arg(is_positive(*tables))}},
                       .is_classifier = true});
 }
 
@@ -241,6 +266,7 @@ const Operator op_TreeClasses{.name = "TreeClasses",
                               .min_outputs = 2,
                               .max_outputs = 2,
                               .infer = infer_tree_classes,
+                              .evaluate = evaluate_tree_classes,
                               .lower = lower_tree_classes};
 
 }  // namespace onnxc

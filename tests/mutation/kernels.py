@@ -65,7 +65,7 @@ class Kernels:
         self.programs = programs()
         self.headers = digest(sorted([*RUNTIME.rglob("*.h*"), *(ROOT / "tests/kernels").rglob("*.hpp")]))
         self.libraries = None
-        self.coverage_of = {}
+        self.coverage_of, self.read_by = {}, {}
         self.lock = threading.RLock()
 
     # ---- programs --------------------------------------------------------------------------------------------------------------------
@@ -115,30 +115,29 @@ class Kernels:
                 self.coverage_of[program] = remembered(f"kernels/{program.stem}-{digest([program.path], self.headers)}.json", make)
             return self.coverage_of[program]
 
-    def includes(self):
-        """The headers of the runtime that a program reads, by its name."""
+    def includes(self, program):
+        """The headers of the runtime that a program reads."""
 
         def make():
-            found = {}
-            for program in self.programs:
-                done = run([CXX, *FLAGS, *program.flags, f"-I{ROOT}", f"-I{RUNTIME}", "-MM", program.path])
-                found[program.name] = sorted({"runtime_stub/onnxc/" + part for part in re.findall(r"runtime_stub/onnxc/(\S+)", done.output)})
-            return found
+            done = run([CXX, *FLAGS, *program.flags, f"-I{ROOT}", f"-I{RUNTIME}", "-MM", program.path])
+            return sorted({"runtime_stub/onnxc/" + part for part in re.findall(r"runtime_stub/onnxc/(\S+)", done.output)})
 
-        return remembered(f"kernels/includes-{digest((program.path for program in self.programs), self.headers + str(self.programs))}.json", make)
+        with self.lock:
+            if program not in self.read_by:
+                self.read_by[program] = remembered(f"kernels/{program.stem}-{digest([program.path], self.headers)}.includes", make)
+            return self.read_by[program]
 
     def candidates(self, header):
         """Programs that read the header, those first that are most about it: of its name, and with the fewest other headers."""
         stem = Path(header).stem
         folder = "gpu/" if "/gpu/" in header else ""
-        read = self.includes()
 
         def distance(program):
             same = program.source == folder + stem
             alike = program.source.startswith(folder) and any(part in Path(program.source).stem.split("_") for part in stem.split("_"))
-            return (not same, not alike, len(read[program.name]))
+            return (not same, not alike, len(self.includes(program)))
 
-        return sorted((p for p in self.programs if header in read[p.name]), key=distance)
+        return sorted((p for p in self.programs if header in self.includes(p)), key=distance)
 
     def counts(self, program, mutant):
         """How often the program runs what was changed; None where the compiler makes no code of it that has a line."""

@@ -133,6 +133,17 @@ def check_answers(root):
     said = verify(quantised, "--no-code")
     expect("WRONG" not in said and "0 wrong" in said, "a NaN that becomes an integer is nobody's fault", said)
 
+    trees = 24  # each asks whether its feature is negative
+    forest = save(root / "forest", [node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=1, nodes_treeids=[t for t in range(trees) for _ in range(3)],
+                                         nodes_nodeids=[0, 1, 2] * trees, nodes_featureids=[f for t in range(trees) for f in (t % 4, 0, 0)], nodes_modes=["BRANCH_LT", "LEAF", "LEAF"] * trees,
+                                         nodes_values=[0.0] * 3 * trees, nodes_truenodeids=[1, 0, 0] * trees, nodes_falsenodeids=[2, 0, 0] * trees,
+                                         target_treeids=[t for t in range(trees) for _ in range(2)], target_nodeids=[1, 2] * trees, target_ids=[0] * 2 * trees,
+                                         target_weights=[float(t) for t in range(2 * trees)])],
+                  [("x", ["rows", 4])], [("y", ["rows", 1])], opsets=(("", 17), ("ai.onnx.ml", 3)))
+    save_data(forest, {"x": random(64, 4)})
+    said = verify(forest, "--no-code", "--each-pass")
+    expect("8 right, 0 wrong, 0 not compared" in said, "the evaluator has forests, and subnormal numbers may count as they are", said)
+
     sequence = save(root / "sequence", [node("SequenceConstruct", ["x", "x"], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], [("x", [3])], [("y", [6])])
     said = verify(sequence, "--no-code", status=1)
     expect("not compared" in line_of(said, "ordinary") and "nothing could be compared" in said, "no answer is no success", said)

@@ -30,7 +30,8 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
     }
   }
   const auto& node = nodes[at];
-  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), "needs its own result, by way of other nodes or without"}});
+  throw Error(ErrorKind::Invalid,
+              std::vector<Diagnostic>{{node_name(node), node.op_type(), "needs its own result, by way of other nodes or without"}});
 }
 
 void sort(Nodes& nodes) {

@@ -186,8 +186,8 @@ void NewFiles::undo() noexcept {
     if (!std::exchange(file->in_place, false)) continue;
     const char* const beside = file->beside.path().c_str();
     const char* const target = file->target.c_str();
-    if (file->has_replaced) ::rename(beside, target);
-    else ::rename(target, beside);
+    if (!file->has_replaced) ::rename(target, beside);
+    else if (renameat2(AT_FDCWD, beside, AT_FDCWD, target, RENAME_EXCHANGE) != 0) ::rename(beside, target);
   }
 }
 

@@ -77,8 +77,8 @@ std::optional<Room> Rooms::of(const Expr& pointer) const {
   const auto room = of(*sum->getLHS());
   const auto steps = size_value(*sum->getRHS(), values_, context_);
   if (!room || !steps) return std::nullopt;
-  const int64_t moved = (sum->getOpcode() == BO_Add ? *steps : -*steps) *
-                        context_.getTypeSizeInChars(sum->getType()->getPointeeType()).getQuantity();
+  const int64_t moved =
+      (sum->getOpcode() == BO_Add ? *steps : -*steps) * context_.getTypeSizeInChars(sum->getType()->getPointeeType()).getQuantity();
   return Room{room->before + moved, room->behind - moved};
 }
 

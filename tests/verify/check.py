@@ -144,6 +144,12 @@ def check_answers(root):
     said = verify(forest, "--no-code", "--each-pass")
     expect("8 right, 0 wrong, 0 not compared" in said, "the evaluator has forests, and subnormal numbers may count as they are", said)
 
+    resize = save(root / "resize", [node("Resize", ["x", "", "", "sizes"], ["y"], axes=[2, 3], keep_aspect_ratio_policy="not_smaller", mode="nearest")],
+                  [("x", [1, 1, 2, 4]), ("sizes", [2], T.INT64)], [("y", [1, 1, "h", "w"])], opsets=(("", 19),))
+    save_data(resize, {"x": random(1, 1, 2, 4), "sizes": np.array([1, 3])})
+    said = verify(resize, "--no-made", "--no-code", "--each-pass")
+    expect("WRONG" not in said, "a common scale is rounded in its own way, whoever finds it", said)
+
     sequence = save(root / "sequence", [node("SequenceConstruct", ["x", "x"], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], [("x", [3])], [("y", [6])])
     said = verify(sequence, "--no-code", status=1)
     expect("not compared" in line_of(said, "ordinary") and "nothing could be compared" in said, "no answer is no success", said)

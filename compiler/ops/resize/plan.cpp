@@ -81,22 +81,23 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   if (is_given(graph, node, 2)) {
     const TensorData* scales = graph.constant(node.input(2));
     const std::vector<double> values = scales != nullptr ? to_doubles(*scales) : std::vector<double>();
-    // resolve_resize has then added the sizes that result.
-    if (scales == nullptr) {
+    // Where only a run knows them, resolve_run_time has added the sizes that result. A common scale is rounded in a way of its own, also if it is
+    // found to be a constant later.
+    const bool has_sizes = scales == nullptr || node.has("resolved_policy");
+    if (has_sizes) {
       const auto sizes = sizes_of(graph[node.input(3)]);
       ONNXC_CHECK(sizes.has_value(), "the shape rule has asked for the sizes");
       check_count(sizes->size(), "scales");
       for (std::size_t k = 0; k < all.size(); ++k) {
         all[k].out = (*sizes)[k];
-        all[k].run_time_scale = true;
+        all[k].run_time_scale = scales == nullptr;
       }
-    } else {
-      check_count(values.size(), "scales");
     }
+    if (scales != nullptr) check_count(values.size(), "scales");
     for (std::size_t k = 0; k < all.size() && scales != nullptr; ++k) {
       all[k].scale = static_cast<float>(values[k]);
       if (!(all[k].scale > 0) || all[k].scale > 1e6f) node.fail(ErrorKind::Invalid, fmt::format("a scale is {}", values[k]));
-      all[k].out = scaled(node, all[k].in, all[k].scale);
+      if (!has_sizes) all[k].out = scaled(node, all[k].in, all[k].scale);
     }
   } else if (is_given(graph, node, 3)) {
     const auto sizes = sizes_of(graph[node.input(3)]);

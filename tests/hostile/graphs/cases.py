@@ -151,7 +151,7 @@ class Case:
                     continue
                 flat, error = array.reshape(-1), value.errors[world]
                 if value.is_float:
-                    flat[-1] += array.dtype.type(2 * error + 2 * np.spacing(np.abs(flat[-1])))
+                    flat[-1] += array.dtype.type(2 * (error + FLUSHED) + 2 * np.spacing(np.abs(flat[-1])))
                 elif array.dtype == object:
                     flat[-1] += "x"
                 else:

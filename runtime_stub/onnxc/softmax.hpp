@@ -117,7 +117,7 @@ template <class Pro = Epilogue<Keep>>
 void softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p, Pro prologue = {}) {
   const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
-    if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<false>(x, y, first, last, p);
+    if (p.n <= detail::kShortRow && p.n > 0 && p.rows > 1) return detail::softmax_short_rows<false>(x, y, first, last, p);
   }
   for (Index row = first; row < last; ++row) {
     float* const out = y + row * p.y_row;
@@ -132,7 +132,7 @@ template <class Pro = Epilogue<Keep>>
 void log_softmax(Share share, const float* x, float* y, Passed<SoftmaxParams> p, Pro prologue = {}) {
   const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
-    if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<true>(x, y, first, last, p);
+    if (p.n <= detail::kShortRow && p.n > 0 && p.rows > 1) return detail::softmax_short_rows<true>(x, y, first, last, p);
   }
   for (Index row = first; row < last; ++row) {
     float* const out = y + row * p.y_row;

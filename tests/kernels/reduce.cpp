@@ -168,6 +168,13 @@ TEST_CASE("softmax and its logarithm") {
     }
     INFO("n " << n);
     CHECK(wrong == 0);
+    // A share of one row computes it as a share of all rows does.
+    std::vector<float> alone(y), log_alone(z);
+    for (int share = 0; share < rows; ++share) {
+      softmax({share, int(rows)}, rows_of_x.data(), alone.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+      log_softmax({share, int(rows)}, rows_of_x.data(), log_alone.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+    }
+    CHECK((alone == y && log_alone == z));
   }
   std::vector<float> pair = {1, kNan, 3, 4};
   softmax({}, pair.data(), pair.data(), {.rows = 2, .n = 2, .x_row = 2, .y_row = 2});

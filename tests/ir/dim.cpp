@@ -100,6 +100,8 @@ TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
   CHECK_FALSE(max(free, count).upper_bound().has_value());
   CHECK_FALSE((free * 2).upper_bound().has_value());
   CHECK((free * count).upper_bound([](const std::string& s) { return s == "@free"; }) == free * n * 4);
+  const Dim any = Dim::run_time_symbol("@any", -kFar, kFar);
+  CHECK((any * count).upper_bound([](const std::string& s) { return s == "@any"; }) == max(any, 0) * n * 4);
 }
 
 TEST_CASE("what another graph states of the same symbols is forgotten", "[dim]") {

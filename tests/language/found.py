@@ -1,7 +1,7 @@
 """What random models found (tests/hostile/graphs): each was answered wrongly, refused or crashed once."""
 import numpy as np
 
-from case import Case, f32, values
+from case import Case, f32, i64, values
 
 # The interface states room for as many elements as the general program may find, not as many as a variant may.
 Case("elements that a run counts, with a variant for one size", "g (float[N, M] x) => (int64[2, k] y) { y = NonZero (x) }",
@@ -31,3 +31,7 @@ for limit in (4, 5):
 for images, size in ((2, 2), (2, 6), (1, 2)):
     Case(f"a value of each channel after pooling {images} images of {size}", f"g (float[{images}, 2, {size}, {size}] x) => (float[a, b, d, e] y) {{ v = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)  y = Add (v, c) }}",
          [({"x": (x := values(images, 2, size, size))}, [x.reshape(images, 2, size // 2, 2, size // 2, 2).max(axis=(3, 5)) + f32([[[[0.5]], [[-1]]]])])], {"c": f32([[[[0.5]], [[-1]]]])})
+
+# The number along one axis is a run's input, which may be negative, and along the other a count.
+Case("slices of as many as a run says", """g (int32[2, 3, 1, 4] x, int64[1] k) => (int64[a, b, c, d] y) { v, i = TopK (x, k)  y = Compress <axis = 1> (i, keep) }""",
+     [({"x": np.arange(24, dtype=np.int32).reshape(2, 3, 1, 4), "k": i64([n])}, [np.broadcast_to(i64([3, 2, 1, 0][:n]), (2, 2, 1, n))]) for n in (1, 3)], {"keep": np.array([True, False, True])})

@@ -1,5 +1,7 @@
 #include "compiler/frontend/free_names.h"
 
+#include <set>
+
 #include "compiler/support/error.h"
 #include "onnx/onnx_pb.h"
 

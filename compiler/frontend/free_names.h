@@ -1,12 +1,10 @@
 #pragma once
-#include <set>
 #include <string>
 #include <vector>
 
 namespace onnx {
-class GraphProto;
 class NodeProto;
-}  // namespace onnx
+}
 
 namespace onnxc {
 

@@ -1,7 +1,5 @@
 #include "compiler/frontend/sort_nodes.h"
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <map>
 #include <queue>

@@ -143,19 +143,12 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
         if (limit) return {std::nullopt, *limit * coefficient};
       }
       const auto may_be_negative = [](Dim f) { return !f.is_constant() && f.min_value() < 0; };
-      if (const auto negative = std::count_if(d.args().begin(), d.args().end(), may_be_negative); negative > 0) {
-        if (negative > 1 || coefficient.value() < 0 || otherwise.second) return otherwise;
-        // Where that factor is negative, the product is, too, or 0.
-        Bound most = coefficient;
-        for (std::size_t i = 0; i < args.size(); ++i) {
-          if (d.args()[i].is_constant()) continue;
-          const Bound of_factor = args[i].second && may_be_negative(d.args()[i]) ? Bound(max(*args[i].second, 0)) : args[i].second;
-          most = both(most, of_factor, multiply);
-        }
-        return {std::nullopt, most};
-      }
+      const auto negative = std::count_if(d.args().begin(), d.args().end(), may_be_negative);
+      if (negative > 1 || (negative == 1 && (coefficient.value() < 0 || otherwise.second))) return otherwise;
       for (std::size_t i = 0; i < args.size(); ++i) {
         if (d.args()[i].is_constant()) continue;
+        // Where the only factor that may be negative is, the product is, too, or 0.
+        if (may_be_negative(d.args()[i])) args[i] = {std::nullopt, args[i].second ? Bound(max(*args[i].second, 0)) : Bound()};
         product = {both(product.first, args[i].first, multiply), both(product.second, args[i].second, multiply)};
       }
       if (coefficient.value() < 0) std::swap(product.first, product.second);

@@ -19,7 +19,7 @@ check("FastGelu", "FastGelu", [x], **MS)
 check("FastGelu bias", "FastGelu", [x, bias], **MS)
 far = -np.array([2, 4, 6, 8, 20, 100, 3e4])
 # The exponent has up to 90 units, which are rounded by 2^-24 of their size.
-check("FastGelu far from 0", "FastGelu", f32(far), expect=f32(far * sigmoid(np.sqrt(8 / np.pi) * (far + 0.044715 * far**3))), rtol=1e-5, atol=1e-37, **MS)
+check("FastGelu far from 0", "FastGelu", f32(far), expect=f32(far * sigmoid(np.sqrt(8 / np.pi) * (far + 0.044715 * far**3))), rtol=1e-5, atol=0, **MS)
 check("QuickGelu", "QuickGelu", [x], **MS)
 check("QuickGelu alpha", "QuickGelu", [x], dict(alpha=0.7), **MS)
 check("Gelu", "Gelu", [x], **MS)

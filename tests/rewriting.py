@@ -12,10 +12,11 @@ import os
 import subprocess
 from pathlib import Path
 
+from at_level import at_level
 from expectations import Expectations
 
 ALL = os.environ.get("ONNXC_ALL_NETWORKS") == "1"  # test.sh --all
-os.environ.update(AT_LEVEL_CXX=os.environ.get("ONNXC_CXX", os.environ.get("CXX", "c++")), ONNXC_CXX=str(Path(__file__).with_name("at_level.sh")), AT_LEVEL="-O1" if ALL else "-O0")
+os.environ.update(at_level("-O1" if ALL else "-O0"))
 
 
 class Checks(Expectations):

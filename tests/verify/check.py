@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from at_level import at_level  # noqa: E402
 from expectations import Expectations  # noqa: E402
 
 ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
@@ -29,11 +30,7 @@ expect = CHECKS.expect
 
 def verify(model, *options, status=0):
     """What it says, without a compiler that optimises."""
-    wrapper = model.parent / "c++"
-    if not wrapper.exists():
-        wrapper.write_text('#!/bin/sh\nexec c++ "$@" -O0\n')
-        wrapper.chmod(0o755)
-    done = subprocess.run([ONNXC, "verify", model, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, "ONNXC_CXX": str(wrapper)}, cwd=model.parent)
+    done = subprocess.run([ONNXC, "verify", model, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=at_level("-O0"), cwd=model.parent)
     said = done.stdout + done.stderr
     expect(done.returncode == status, f"{model.parent.name} {' '.join(options)}", f"exit status {done.returncode}, not {status}: {said}")
     return said

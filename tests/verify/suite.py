@@ -18,6 +18,7 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from at_level import at_level  # noqa: E402
 from side_by_side import side_by_side  # noqa: E402
 
 ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
@@ -52,10 +53,7 @@ def main():
     models = [model for model in models if zlib.crc32(str(model.parent.name).encode()) % given.sample == given.part]
     counts, sets, unanswered = collections.Counter(), collections.Counter(), collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as scratch:
-        wrapper = Path(scratch, "c++")
-        wrapper.write_text('#!/bin/sh\nexec c++ "$@" -O0\n')
-        wrapper.chmod(0o755)
-        environment = {**os.environ, "ONNXC_CXX": str(wrapper), "ONNXC_CACHE": scratch}
+        environment = {**at_level("-O0"), "ONNXC_CACHE": scratch}
         for model, status, said in side_by_side(lambda model: verify(model, environment), models):
             name = model.parent.name if model.name == "model.onnx" else model.name
             total = re.search(r"(\d+) right, (\d+) wrong, (\d+) not compared", said)

@@ -39,6 +39,9 @@ def reference(model, feeds):
     return ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
 
 
+TOLERANCE = {"rtol": 1e-4, "atol": 1e-5}  # values have the size of 1, and sums come in another order
+
+
 def agree(actual, expected):
-    """Shapes are equal, and values within 1e-4 relative and 1e-5 absolute: they have the size of 1, and sums come in another order."""
-    return all(a.shape == e.shape and np.allclose(a, e, rtol=1e-4, atol=1e-5) for a, e in zip(actual, expected, strict=True))
+    """Shapes are equal, and values within TOLERANCE."""
+    return all(a.shape == e.shape and np.allclose(a, e, **TOLERANCE) for a, e in zip(actual, expected, strict=True))

@@ -20,12 +20,14 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from host import flags, x86_targets
 from layers import networks
 from onnx import numpy_helper
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "firmware"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "firmware"), str(Path(__file__).resolve().parents[1])]
 from harness import emulate, image, models  # noqa: E402
 from harness.machines import MACHINES, Machine  # noqa: E402
+from networks import TOLERANCE  # noqa: E402
 
 ONNXC = Path(os.environ["ONNXC_EXECUTABLE"])
 DIGITS = 10  # of a hash
@@ -46,11 +48,9 @@ class Column:
 
 def hosts():
     """The x86 machines that this processor is, with both compilers and levels."""
-    info = Path("/proc/cpuinfo")
-    flags = set(next((line for line in info.read_text().splitlines() if line.startswith("flags")), "").split()) if info.exists() else set()
-    machines = [("generic", "")] + [(name, f"-march={name}") for name, flag in (("x86-64-v2", "sse4_1"), ("x86-64-v3", "avx2"), ("x86-64-v4", "avx512f")) if flag in flags]
+    machines = [("generic", "")] + [(name, f"-march={name}") for name in x86_targets()]
     clang = next((name for name in ("clang++-19", "clang++") if shutil.which(name)), None)
-    for name, march in machines if flags else []:
+    for name, march in machines if flags() else []:
         for cpp, c, levels in (("g++", "gcc", ("O0", "O3")), (clang, clang and clang.replace("++", ""), ("O0", "O3"))):
             if cpp and shutil.which(cpp):
                 machine = Machine(name, cpp, march, "env", c, kind="linux", counts=False)
@@ -86,7 +86,7 @@ def make_cases(folder):
         (expected,) = onnxruntime.InferenceSession(made[name] / "model.onnx", providers=["CPUExecutionProvider"]).run(None, {"x": x})
         (data / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
         (data / "output_0.pb").write_bytes(numpy_helper.from_array(expected, output).SerializeToString())
-        (made[name] / "case.json").write_text(json.dumps({"rtol": 1e-4, "atol": 1e-5}))  # values have the size of 1, and sums another order
+        (made[name] / "case.json").write_text(json.dumps(TOLERANCE))
     return made
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from host import x86_targets
 from layers import Model, networks
 from onnx import numpy_helper
 
 ONNXC = sys.argv[1]
-FLAGS = set(next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")).split()) if Path("/proc/cpuinfo").exists() else set()
-TARGETS = ["generic", *(t for t, flag in (("x86-64-v2", "sse4_1"), ("x86-64-v3", "avx2"), ("x86-64-v4", "avx512f")) if flag in FLAGS)]
+TARGETS = ["generic", *x86_targets()]
 random = np.random.default_rng(5)
 
 

@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 sys.path += [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "threads")]
 from branching import networks, perceptron  # noqa: E402
-from networks import make_model, reference  # noqa: E402
+from networks import TOLERANCE, make_model, reference  # noqa: E402
 
 
 def main():
@@ -21,7 +21,7 @@ def main():
         data.mkdir(parents=True)
         model = make_model(name, nodes, constants, outputs, feeds, dims)
         (data.parent / "model.onnx").write_bytes(model.SerializeToString())
-        (data.parent / "case.json").write_text(json.dumps({"rtol": 1e-4, "atol": 1e-5}))  # as networks.agree
+        (data.parent / "case.json").write_text(json.dumps(TOLERANCE))
         for kind, values in (("input", feeds.items()), ("output", zip(outputs.split(), reference(model, feeds), strict=True))):
             for k, (value, array) in enumerate(values):
                 (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(array, value).SerializeToString())

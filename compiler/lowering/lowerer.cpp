@@ -331,7 +331,6 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
     const Node& node = graph.nodes[i];
     if (all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
-      if (node.is_map() && island.device == Device::Cpu) continue;
       // Those of a GPU sum in another order, where --math=strict promises multiply-adds in the order of k.
       if (options_.math == Math::Reproducible) continue;  // their sums have an order of their own
       if (island.device == Device::Gpu && options_.math == Math::Strict) continue;

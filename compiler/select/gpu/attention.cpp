@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "compiler/ops/kernel_query.h"
-#include "compiler/select/gpu/attention_chain.h"
+#include "compiler/select/islands/attention_chain.h"
 #include "compiler/select/gpu/rows_of_k.h"
 
 namespace onnxc {
@@ -149,7 +149,7 @@ void call_attention(KernelQuery& l, const Attention& a, const char* row, int64_t
   std::vector<FormArg> operands;
   for (const ScoreOperand& operand : a.operands) {
     const View view = l.operand(operand.value);
-    operands.push_back({operand.by_key ? "gpu::OfScores" : "gpu::OfQueries", view.pointer, {operand.batch, operand.head, operand.row}, {}});
+    operands.push_back({operand.by_key ? "OfScores" : "OfQueries", view.pointer, {operand.batch, operand.head, operand.row}, {}});
   }
   const View y = l.out(0);
   StepBuilder step = l.call(row);
@@ -166,13 +166,13 @@ void call_attention(KernelQuery& l, const Attention& a, const char* row, int64_t
 
 std::vector<const Node*> absorbed_by_gpu_attention(const Surroundings& around, const Node& last, const Target& target) {
   if (target.gpu == nullptr) return {};
-  const auto attention = attention_of(around, last);
+  const auto attention = attention_of(around, last, Device::Gpu);
   return attention ? attention->absorbed : std::vector<const Node*>{};
 }
 
 void lower_gpu_attention(KernelQuery& last) {
   const PerValue<Layout> layouts(last.graph().values.size());
-  const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node());
+  const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node(), Device::Gpu);
   const Gpu& gpu = *last.target().gpu;
   const ManyQueries many = plan_for_many(a, gpu);
   // Tickets and memory for what blocks leave each other are a unit's, which has a known number.

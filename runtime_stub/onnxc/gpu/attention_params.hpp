@@ -2,34 +2,13 @@
 #pragma once
 #include <cmath>
 
-#include "../expr.hpp"
+#include "../attention_forms.hpp"
 #include "combine.hpp"
 #include "queue.hpp"
 
 namespace onnxc::inline ONNXC_ISA::gpu {
 
-/// Steps between batches, heads and rows (queries, keys), in elements. Elements of a row follow each other.
-struct HeadSteps {
-  int64_t batch, head, row;
-};
-
-/// An operand of the scores' expression: data[batch * .batch + head * .head + query * .row + key].
-template <class T>
-struct OfScores {
-  const T* data;
-  int64_t batch, head, row;
-  static constexpr bool kVariesByKey = true;
-};
-/// The same without the key: a value for each query, or for more than one.
-template <class T>
-struct OfQueries {
-  const T* data;
-  int64_t batch, head, row;
-  static constexpr bool kVariesByKey = false;
-};
-
-/// y = softmax(scores(scale q k^T)) v for each batch and head. `scores` is an epilogue over the product and operands of the forms
-/// above; a product that is not finite must not leave it finite, unless the operands alone decide.
+/// y = softmax(scores(scale q k^T)) v for each batch and head. `scores` is an epilogue over the product and operands of attention_forms.hpp; a product that is not finite must not leave it finite, unless the operands alone decide.
 struct AttentionParams {
   int64_t batch, heads, queries, keys;
   int64_t size, value_size;  ///< elements of a row of q and k, and of v and y

@@ -11,8 +11,9 @@ namespace onnxc {
 class KernelQuery;
 struct Target;
 
-/// The nodes before `last`, a Map, that make a norm of it over the last axis. f32 on a GPU. Empty where `last` does not end such a chain.
-std::vector<const Node*> absorbed_by_gpu_norm(const Surroundings& around, const Node& last, const Target& target);
-void lower_gpu_norm_chain(KernelQuery& last);
+/// The nodes before `last`, a Map, that make a norm of it over the last axis. f32. Empty where `last` does not end such a chain.
+std::vector<const Node*> absorbed_by_norm(const Surroundings& around, const Node& last, const Target& target);
+void lower_norm_chain(KernelQuery& last);      ///< on a processor
+void lower_gpu_norm_chain(KernelQuery& last);  ///< on a GPU
 
 }  // namespace onnxc

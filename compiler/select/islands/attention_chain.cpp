@@ -1,4 +1,4 @@
-#include "compiler/select/gpu/attention_chain.h"
+#include "compiler/select/islands/attention_chain.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,12 +7,13 @@
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/shape/transpose.h"
-#include "compiler/select/gpu/attention_exprs.h"
+#include "compiler/select/islands/attention_exprs.h"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostSize = 128;  // elements of a row of q, k and v
+/// Elements of a row of q, k and v.
+int64_t most_size(Device device) { return device == Device::Gpu ? 128 : 1024; }
 
 bool is_stack(const Graph& graph, ValueId v) {
   const Type& type = graph[v].type;
@@ -27,7 +28,7 @@ bool is_product(const Graph& graph, const Node* node) {
 /// The nodes of a chain, found from its end, and the matrices that it multiplies.
 class Chain {
  public:
-  explicit Chain(const Surroundings& around) : around_(around), graph_(around.graph) {}
+  Chain(const Surroundings& around, Device device) : around_(around), graph_(around.graph), device_(device) {}
 
   bool find(const Node& last) {
     found_.last = &last;
@@ -119,7 +120,7 @@ class Chain {
     }
     if (map != nullptr) follow(*map->epilogue, number, map->inputs);
     if (expr.is_identity()) return true;
-    if (expr.type() != ElementType::F32 || !leads_infinities_on(expr)) return false;
+    if (expr.type() != ElementType::F32 || (device_ == Device::Gpu && !leads_infinities_on(expr))) return false;
     found_.scores = std::move(expr);
     values_of_scores_ = std::move(operands);
     return static_cast<int>(values_of_scores_.size()) <= kMostEpilogueOperands;
@@ -143,7 +144,7 @@ class Chain {
     found_.keys = scores.back();
     found_.size = q.back();
     found_.value_size = v.back();
-    const auto is_short = [](Dim size) { return size.is_constant() && size.value() >= 1 && size.value() <= kMostSize; };
+    const auto is_short = [&](Dim size) { return size.is_constant() && size.value() >= 1 && size.value() <= most_size(device_); };
     return is_short(found_.size) && is_short(found_.value_size);
   }
 
@@ -179,7 +180,11 @@ class Chain {
   };
   /// As it lies, if that is rows of heads, else the value itself.
   std::optional<Placed> placed(const Rearranged& from, ValueId value, int row, int element) const {
-    if (const auto rows = rows_of(from, row, element)) return Placed{from, *rows};
+    // Rows of k may be those of its transpose.
+    const auto is_read = [&](const HeadRows& rows) {
+      return device_ == Device::Gpu || rows.element == Dim(1) || (row == -1 && rows.row == Dim(1));
+    };
+    if (const auto rows = rows_of(from, row, element); rows && is_read(*rows)) return Placed{from, *rows};
     const Rearranged itself = as_it_is(graph_, value);
     const auto rows = rows_of(itself, row, element);
     return rows ? std::optional(Placed{itself, *rows}) : std::nullopt;
@@ -351,6 +356,7 @@ class Chain {
 
   const Surroundings& around_;
   const Graph& graph_;
+  const Device device_;
   Attention found_;
   const Node *values_ = nullptr, *turned_ = nullptr, *parted_ = nullptr;
   int probabilities_ = 0;  ///< of the inputs of the Map behind the Softmax
@@ -361,8 +367,8 @@ class Chain {
 
 }  // namespace
 
-std::optional<Attention> attention_of(const Surroundings& around, const Node& last) {
-  Chain chain(around);
+std::optional<Attention> attention_of(const Surroundings& around, const Node& last, Device device) {
+  Chain chain(around, device);
   if (!chain.find(last)) return std::nullopt;
   return chain.take();
 }

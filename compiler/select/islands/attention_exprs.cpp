@@ -1,6 +1,6 @@
-#include "compiler/select/gpu/attention_exprs.h"
+#include "compiler/select/islands/attention_exprs.h"
 
-#include "compiler/select/gpu/terms.h"
+#include "compiler/select/islands/terms.h"
 
 namespace onnxc {
 

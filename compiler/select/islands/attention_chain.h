@@ -8,14 +8,15 @@
 // - Operands are read where they lie: Transpose, Reshape, Expand, Split, and a Gather of one index before them are strides, and factors of q and k
 //   one scale. Heads that an Expand repeats are read by several heads of q (grouped queries).
 // - The scores' expression is an epilogue of the first product, or a Map behind it, over operands of any shape that broadcasts to the scores: a
-//   scale, a mask that is added or that chooses (Where), in any order, and tanh of them (softcap). It must lead what is not finite on, since
-//   products by parts make NaN of infinities, and the kernel then computes anew.
+//   scale, a mask that is added or that chooses (Where), in any order, and tanh of them (softcap). On a GPU it must lead what is not finite on,
+//   since products by parts make NaN of infinities, and the kernel then computes anew.
 // - Probabilities may be replaced by 0 where they are NaN, or for whole queries.
 // - The result may be written as a Transpose behind it has it, and a Reshape between the two that parts batches from heads.
 //
 // Each value inside has one use. What is of another form is computed node by node.
 #pragma once
-#include "compiler/select/gpu/rearranged.h"
+#include "compiler/ir/device.h"
+#include "compiler/select/islands/rearranged.h"
 
 namespace onnxc {
 
@@ -46,7 +47,8 @@ struct Attention {
   std::vector<const Node*> absorbed;    ///< all nodes but the last, in order
 };
 
-/// The attention that `last` ends: a MatMul, or a Transpose behind it. f32, on a GPU.
-std::optional<Attention> attention_of(const Surroundings& around, const Node& last);
+/// The attention that `last` ends: a MatMul, or a Transpose behind it. f32. A processor's kernel reads rows whose elements follow each other, a
+/// GPU's copies others.
+std::optional<Attention> attention_of(const Surroundings& around, const Node& last, Device device);
 
 }  // namespace onnxc

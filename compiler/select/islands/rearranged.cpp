@@ -1,11 +1,11 @@
-#include "compiler/select/gpu/rearranged.h"
+#include "compiler/select/islands/rearranged.h"
 
 #include <algorithm>
 
 #include "compiler/ops/axis.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/shape/transpose.h"
-#include "compiler/select/gpu/terms.h"
+#include "compiler/select/islands/terms.h"
 
 namespace onnxc {
 namespace {

@@ -1,11 +1,11 @@
-#include "compiler/select/gpu/norm_chain.h"
+#include "compiler/select/islands/norm_chain.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/reduce/reduce.h"
-#include "compiler/select/gpu/terms.h"
+#include "compiler/select/islands/terms.h"
 
 namespace onnxc {
 namespace {
@@ -157,15 +157,7 @@ class NormChain {
   bool inverse_ = false;    ///< the deviation's reciprocal is a factor
 };
 
-}  // namespace
-
-std::vector<const Node*> absorbed_by_gpu_norm(const Surroundings& around, const Node& last, const Target& target) {
-  if (target.gpu == nullptr || !last.is_map()) return {};
-  const auto norm = NormChain(around, last).find();
-  return norm ? norm->absorbed : std::vector<const Node*>{};
-}
-
-void lower_gpu_norm_chain(KernelQuery& last) {
+void lower_norm(KernelQuery& last, const char* layer, const char* root_mean_square) {
   const PerValue<Layout> layouts(last.graph().values.size());
   const Norm norm = *NormChain(Surroundings(last.graph(), layouts), last.node()).find();
   const View x = last.operand(norm.x), y = last.out(0);
@@ -177,10 +169,21 @@ void lower_gpu_norm_chain(KernelQuery& last) {
                    {"epsilon", NumberArg{norm.epsilon, ElementType::F32}}};
   if (norm.scale != kAbsent) params.emplace_back("scale", last.operand(norm.scale).pointer);
   if (norm.bias != kAbsent) params.emplace_back("bias", last.operand(norm.bias).pointer);
-  StepBuilder step = last.call(norm.centred ? "gpu_layer_norm" : "gpu_rms_norm");
+  StepBuilder step = last.call(norm.centred ? layer : root_mean_square);
   step.pointer(x).pointer(y).params(std::move(params)).may_share(y, x);
   step.call().bytes = element_count(y.extents) * 8;
   step.emit();
 }
+
+}  // namespace
+
+std::vector<const Node*> absorbed_by_norm(const Surroundings& around, const Node& last, const Target&) {
+  if (!last.is_map()) return {};
+  const auto norm = NormChain(around, last).find();
+  return norm ? norm->absorbed : std::vector<const Node*>{};
+}
+
+void lower_norm_chain(KernelQuery& last) { lower_norm(last, "layer_norm", "rms_norm"); }
+void lower_gpu_norm_chain(KernelQuery& last) { lower_norm(last, "gpu_layer_norm", "gpu_rms_norm"); }
 
 }  // namespace onnxc

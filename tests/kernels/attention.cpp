@@ -20,11 +20,12 @@ struct Rule {
 /// q, v and y are [batch][row][head][size]; keys and values have fewer heads where these are shared. k is so, too, or [batch][head][size][key].
 struct Case {
   AttentionParams p;
-  std::vector<float> q, k, v, mask, factors;  ///< mask: [heads][queries][keys]; factors: [batch][queries]
+  std::vector<float> q, k, v, mask, factors;   ///< mask: [heads][queries][keys]; factors: [batch][queries]
   std::vector<unsigned char> chosen, cleared;  ///< [queries][keys]; [heads][queries]
   bool of_keys;
 
-  Case(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size, int64_t shared = 1, bool keys_in_rows = true)
+  Case(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size, int64_t shared = 1,
+       bool keys_in_rows = true)
       : of_keys(keys_in_rows) {
     const int64_t groups = heads / shared;
     p = {.batch = batch,
@@ -50,20 +51,21 @@ struct Case {
   template <int MR, int NV, bool transposed>
   std::vector<float> run(int threads) const {
     constexpr int NR = NV * Vec::width;
-    const Scratch scratch(threads, contract::attention_scratch(contract::round_up(p.keys, NR), p.size, contract::round_up(p.value_size, NR), MR));
+    const Scratch scratch(threads,
+                          contract::attention_scratch(contract::round_up(p.keys, NR), p.size, contract::round_up(p.value_size, NR), MR));
     std::vector<float> y(size_t(p.batch * p.y.batch) + 1, kGuard);
     const auto as_bool = [](const std::vector<unsigned char>& x) { return reinterpret_cast<const bool*>(x.data()); };
     const Epilogue<Rule, OfScores<bool>, OfScores<float>, OfQueries<float>> scores{
         {as_bool(chosen), 0, 0, p.keys}, {mask.data(), 0, p.queries * p.keys, p.keys}, {factors.data(), p.queries, 0, 1}};
     for (int i = 0; i < threads; ++i)
-      attention<MR, NV, transposed>({i, threads}, y.data() + 1, q.data(), k.data(), v.data(), cleared.empty() ? nullptr : as_bool(cleared), scratch.of(i), p,
-                                    scores);
+      attention<MR, NV, transposed>({i, threads}, y.data() + 1, q.data(), k.data(), v.data(), cleared.empty() ? nullptr : as_bool(cleared),
+                                    scratch.of(i), p, scores);
     return y;
   }
 
   void check(int threads) const {
-    INFO("heads " << p.heads << " shared " << p.shared_heads << " queries " << p.queries << " keys " << p.keys << " size " << p.size << " " << p.value_size
-                  << " threads " << threads << (of_keys ? "" : " columns"));
+    INFO("heads " << p.heads << " shared " << p.shared_heads << " queries " << p.queries << " keys " << p.keys << " size " << p.size << " "
+                  << p.value_size << " threads " << threads << (of_keys ? "" : " columns"));
     const std::vector<float> got = of_keys ? run<6, 2, true>(threads) : run<6, 2, false>(threads);
     REQUIRE(got[0] == kGuard);
     int64_t wrong = 0;
@@ -78,7 +80,8 @@ struct Case {
             for (int64_t c = 0; c < p.size; ++c)
               dot += double(q[size_t(b * p.q.batch + h * p.q.head + i * p.q.row + c)]) *
                      k[size_t(b * p.k.batch + h / p.shared_heads * p.k.head + (of_keys ? j * p.k.row + c : c * p.k.row + j))];
-            double& score = s[size_t(j)] = dot * p.scale + double(mask[size_t((h * p.queries + i) * p.keys + j)]) * factors[size_t(b * p.queries + i)];
+            double& score = s[size_t(j)] =
+                dot * p.scale + double(mask[size_t((h * p.queries + i) * p.keys + j)]) * factors[size_t(b * p.queries + i)];
             if (!chosen[size_t(i * p.keys + j)]) score = -2;
             top = std::isnan(score) || score > top ? score : top;
           }

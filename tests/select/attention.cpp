@@ -30,9 +30,10 @@ const std::string kProduct = "  s: ? = MatMul(q, k)\n", kRest = "  p: ? = Softma
 const std::string kStack = "q: f32[2, 4, n, 32], k: f32[2, 4, 32, t], v: f32[2, 4, t, 32]";
 /// q, k and v of heads that lie beside each other, of `x` and `z`, and the result as it goes on.
 std::string heads(const std::string& rules) {
-  return "  const parts: i64[4] = [0, 0, 4, 32]\n  const whole: i64[3] = [0, 0, 128]\n  a: ? = Reshape(x, parts)\n  b: ? = Reshape(z, parts)\n"
-         "  q: ? = Transpose(a) {perm = [0, 2, 1, 3]}\n  k: ? = Transpose(b) {perm = [0, 2, 3, 1]}\n  v: ? = Transpose(b) {perm = [0, 2, 1, 3]}\n" +
-         rules + "  p: ? = Softmax(m) {axis = -1}\n  o: ? = MatMul(p, v)\n  r: ? = Transpose(o) {perm = [0, 2, 1, 3]}\n  y: ? = Reshape(r, whole)\n";
+  return "  const parts: i64[4] = [0, 0, 4, 32]\n  a: ? = Reshape(x, parts)\n  b: ? = Reshape(z, parts)\n"
+         "  q: ? = Transpose(a) {perm = [0, 2, 1, 3]}\n  k: ? = Transpose(b) {perm = [0, 2, 3, 1]}\n  v: ? = Transpose(b) {perm = [0, 2, "
+         "1, 3]}\n" +
+         rules + "  p: ? = Softmax(m) {axis = -1}\n  o: ? = MatMul(p, v)\n  y: ? = Transpose(o) {perm = [0, 2, 1, 3]}\n";
 }
 
 TEST_CASE("scores of attention have any scale and mask") {
@@ -47,7 +48,8 @@ TEST_CASE("scores of attention have any scale and mask") {
   }
   const std::string lowest = "  const lowest: f32[] = [-3.0e38]\n";
   CHECK(kernels(kStack + ", c: bool[n, t]", "y", scaled + lowest + "  m: ? = Where(c, d, lowest)\n" + kRest) == kOne);
-  CHECK(kernels(kStack + ", c: bool[2, 1, n, t], w: f32[4, 1, t]", "y", scaled + lowest + "  e: ? = Add(d, w)\n  m: ? = Where(c, lowest, e)\n" + kRest) == kOne);
+  CHECK(kernels(kStack + ", c: bool[2, 1, n, t], w: f32[4, 1, t]", "y",
+                scaled + lowest + "  e: ? = Add(d, w)\n  m: ? = Where(c, lowest, e)\n" + kRest) == kOne);
   CHECK(kernels(kStack, "y", scaled + "  h: ? = Tanh(d)\n  m: ? = Mul(h, eight)\n" + kRest) == kOne);
 }
 
@@ -65,22 +67,29 @@ TEST_CASE("heads of attention are read and written where they lie") {
   CHECK(kernels(inputs + ", w: f32[b, 1, n, t]", "y", heads("  s: ? = MatMul(q, k)\n  m: ? = Add(s, w)\n"), "zen4") == kOne);
   // Joined q, k and v: as three parts, or as an axis of three.
   CHECK(kernels("x: f32[b, n, 384]", "y",
-                "  const three: i64[3] = [128, 128, 128]\n  const parts: i64[4] = [0, 0, 4, 32]\n  a, c, d: ? = Split(x, three) {axis = -1}\n"
-                "  e: ? = Reshape(a, parts)\n  f: ? = Reshape(c, parts)\n  g: ? = Reshape(d, parts)\n  q: ? = Transpose(e) {perm = [0, 2, 1, 3]}\n"
+                "  const three: i64[3] = [128, 128, 128]\n  const parts: i64[4] = [0, 0, 4, 32]\n  a: ?, c: ?, d: ? = Split(x, three) "
+                "{axis = -1}\n"
+                "  e: ? = Reshape(a, parts)\n  f: ? = Reshape(c, parts)\n  g: ? = Reshape(d, parts)\n  q: ? = Transpose(e) {perm = [0, 2, "
+                "1, 3]}\n"
                 "  k: ? = Transpose(f) {perm = [0, 2, 3, 1]}\n  v: ? = Transpose(g) {perm = [0, 2, 1, 3]}\n  m: ? = MatMul(q, k)\n" +
                     kRest) == kOne);
-  CHECK(kernels("x: f32[b, n, 384]", "y",
-                "  const parts: i64[5] = [0, 0, 3, 4, 32]\n  const first: i64[] = [0]\n  const second: i64[] = [1]\n  const third: i64[] = [2]\n"
-                "  a: ? = Reshape(x, parts)\n  c: ? = Transpose(a) {perm = [2, 0, 3, 1, 4]}\n  q: ? = Gather(c, first) {axis = 0}\n  d: ? = Gather(c, second) {axis = 0}\n"
-                "  v: ? = Gather(c, third) {axis = 0}\n  k: ? = Transpose(d) {perm = [0, 1, 3, 2]}\n  m: ? = MatMul(q, k)\n" +
-                    kRest) == kOne);
+  CHECK(
+      kernels(
+          "x: f32[b, n, 384]", "y",
+          "  const parts: i64[5] = [0, 0, 3, 4, 32]\n  const first: i64[] = [0]\n  const second: i64[] = [1]\n  const third: i64[] = [2]\n"
+          "  a: ? = Reshape(x, parts)\n  c: ? = Transpose(a) {perm = [2, 0, 3, 1, 4]}\n  q: ? = Gather(c, first) {axis = 0}\n  d: ? = "
+          "Gather(c, second) {axis = 0}\n"
+          "  v: ? = Gather(c, third) {axis = 0}\n  k: ? = Transpose(d) {perm = [0, 1, 3, 2]}\n  m: ? = MatMul(q, k)\n" +
+              kRest) == kOne);
 }
 
 TEST_CASE("heads of attention may share keys and values") {
   const std::string inputs = "q: f32[2, 6, n, 16], k: f32[2, 2, 20, 16], v: f32[2, 2, 20, 16]";
-  const std::string repeat = "  const joined: i64[4] = [2, 6, 20, 16]\n  const ahead: i64[1] = [2]\n  const e: i64[5] = [2, 2, 3, 20, 16]\n"
-                             "  ku: ? = Unsqueeze(k, ahead)\n  ke: ? = Expand(ku, e)\n  kr: ? = Reshape(ke, joined)\n  kt: ? = Transpose(kr) {perm = [0, 1, 3, 2]}\n"
-                             "  vu: ? = Unsqueeze(v, ahead)\n  ve: ? = Expand(vu, e)\n  vr: ? = Reshape(ve, joined)\n";
+  const std::string repeat =
+      "  const joined: i64[4] = [2, 6, 20, 16]\n  const ahead: i64[1] = [2]\n  const e: i64[5] = [2, 2, 3, 20, 16]\n"
+      "  ku: ? = Unsqueeze(k, ahead)\n  ke: ? = Expand(ku, e)\n  kr: ? = Reshape(ke, joined)\n  kt: ? = Transpose(kr) {perm = [0, 1, 3, "
+      "2]}\n"
+      "  vu: ? = Unsqueeze(v, ahead)\n  ve: ? = Expand(vu, e)\n  vr: ? = Reshape(ve, joined)\n";
   CHECK(kernels(inputs, "y", repeat + "  m: ? = MatMul(q, kt)\n  p: ? = Softmax(m) {axis = -1}\n  y: ? = MatMul(p, vr)\n") == kOne);
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "compiler/ops/kernel_query.h"
-#include "compiler/select/islands/attention_chain.h"
 #include "compiler/select/gpu/rows_of_k.h"
+#include "compiler/select/islands/attention_chain.h"
 
 namespace onnxc {
 namespace {

@@ -29,7 +29,8 @@ std::vector<const Node*> absorbed_by_attention(const Surroundings& around, const
 void lower_attention(KernelQuery& last) {
   const PerValue<Layout> layouts(last.graph().values.size());
   const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node(), Device::Cpu);
-  const Tile tile = choose_tile(last.target(), {.m = a.queries, .n = a.value_size.value(), .k = a.keys.is_constant() ? a.keys.value() : 128});
+  const Tile tile =
+      choose_tile(last.target(), {.m = a.queries, .n = a.value_size.value(), .k = a.keys.is_constant() ? a.keys.value() : 128});
   const bool of_keys = a.k.element == Dim(1);  // rows of k are those of keys
   const PointerArg q = first_of(last, a.q), k = first_of(last, a.k), v = first_of(last, a.v);
   const PointerArg scratch =

@@ -28,6 +28,7 @@ namespace data {
 #include "targets/machines/avx512.inc"
 #include "targets/machines/helium.inc"
 #include "targets/machines/neon.inc"
+#include "targets/machines/sapphire_rapids.inc"
 #include "targets/machines/scalar.inc"
 
 #include "targets/machines/zen4.inc"
@@ -39,6 +40,7 @@ namespace data {
 // These are copies, since g++ 12 does not always accept a constant that the header declares in the initialiser of the
 // next one.
 constinit const Machine kGeneric = data::kGeneric, kScalar = data::kScalar, kHelium = data::kHelium, kAvx2 = data::kAvx2,
-                        kZen3 = data::kZen3, kNeon = data::kNeon, kAvx512 = data::kAvx512, kZen4 = data::kZen4, kZen5 = data::kZen5;
+                        kZen3 = data::kZen3, kNeon = data::kNeon, kAvx512 = data::kAvx512, kSapphireRapids = data::kSapphireRapids,
+                        kZen4 = data::kZen4, kZen5 = data::kZen5;
 
 }  // namespace onnxc::machines

@@ -156,7 +156,7 @@ struct Machine {
 };
 
 namespace machines {
-extern const Machine kGeneric, kScalar, kHelium, kAvx2, kZen3, kNeon, kAvx512, kZen4, kZen5;
+extern const Machine kGeneric, kScalar, kHelium, kAvx2, kZen3, kNeon, kAvx512, kSapphireRapids, kZen4, kZen5;
 }  // namespace machines
 
 }  // namespace onnxc

@@ -178,6 +178,7 @@ Target host() {
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
   if (v4 && __builtin_cpu_supports("avx512vnni")) target.features = kV4WithVnni;
+  if (v4 && __builtin_cpu_is("intel")) target.machine = &machines::kSapphireRapids;
   if (v3 && __builtin_cpu_is("amd")) {
     // With AVX-512. Compilers from before 2024 have no name for its successor.
     const bool zen4 = processor_family() == 0x19;

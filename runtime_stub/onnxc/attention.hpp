@@ -5,8 +5,8 @@
 //                   Epilogue<Add, OfScores<float>>{{mask, 16384, 0, 0}});
 //
 // Heads are split and merged by steps alone, and heads of q may share one of k and v (grouped queries). Keys of a head are packed into panels as a
-// product wants them, and values, too. A tile of MR queries then has its scores in L1: they are a product, the expression and the softmax follow
-// row by row, and the second product reads them. The softmax is that of softmax.hpp, so every probability is rounded as if it stood alone.
+// product wants them, and values, too. A tile of MR queries then has its scores in L1: they are a product, the expression and the powers
+// of a softmax follow row by row, the second product reads them, and its result is divided by their sum.
 //
 // - Values behind the last key whose probability is not 0 in any row of a tile are left out, if all values of the head are finite: masked keys.
 // - At most kFewAttentionRows rows that share a head, as in a step of a language model, read k and v where they lie, once for all of them.
@@ -47,6 +47,28 @@ ONNXC_INLINE auto load_score(const OfQueries<T>& operand, int64_t at, int64_t, N
   else return Vec::all(operand.data[at]);
 }
 
+constexpr float kLog2E = 1.44269504f;
+
+/// Makes powers 2^(s log2(e) - shift) of the scores in a row.
+struct PowersOfRow {
+  float* s;
+  Vec shift;
+  template <class... N>
+  ONNXC_INLINE Vec operator()(int64_t key, N... n) const {
+    const Vec power = fn::detail::power_of_2(fma(Vec::load(s + key, n...), Vec::all(kLog2E), -shift));
+    power.store(s + key, n...);
+    return power;
+  }
+};
+
+/// The factor of each row.
+struct TimesFactor {
+  template <class L, class X0, class X1>
+  static ONNXC_INLINE auto apply(L, X0 x0, X1 x1) {
+    return fn::mul(x0, x1);
+  }
+};
+
 /// Makes scores of the products in a row.
 template <class Scores>
 struct ScoresOfRow {
@@ -75,6 +97,7 @@ class Attention {
     keys_ = scratch;
     values_ = keys_ + pitch_ * p_.size;
     probabilities_ = values_ + pitch_ * contract::round_up(p_.value_size, NR);
+    for (int64_t n = 1; n < p_.keys; n *= 2) ++fewer_;
   }
 
   void compute(Share share, float* y, const float* q, const float* k, const float* v) {
@@ -155,7 +178,7 @@ class Attention {
       Tile<R, NV> tile;
       tile.start(kZeros);
       tile.add(rows, used, panel, Prefetcher(panel));
-      tile.finish(y, y_row, col, valid, p_.value_size - col, Consecutive{0}, Epilogue<Keep>{});
+      tile.finish(y, y_row, col, valid, p_.value_size - col, Consecutive{0}, Epilogue<TimesFactor, PerRow<float>>{{factors_}});
     }
   }
 
@@ -172,6 +195,10 @@ class Attention {
     }
     for (int64_t r = 0; r < rows; ++r) probabilities_of_row(r, row_ + r);
     few_products(probabilities_, pitch_, rows, p_.keys, v_, p_.v.row, p_.value_size, y, y_row);
+    for (int64_t r = 0; r < rows; ++r) {
+      const Vec factor = Vec::all(factors_[r]);
+      update_row(y + r * y_row, p_.value_size, [&](Vec v) ONNXC_SMALL_LAMBDA { return v * factor; });
+    }
   }
 
   /// c[r][j] = the sum of a[r][i] b[i][j] over i < k, for j < n.
@@ -209,12 +236,17 @@ class Attention {
   ONNXC_INLINE void probabilities_of_row(int64_t r, int64_t row) {
     const int64_t head = across_ ? head_ + row : head_, query = across_ ? 0 : row;
     float* const s = probabilities_ + r * pitch_;
-    const auto zero = [&] { std::fill_n(s, p_.keys, 0.0f); };
+    const auto zero = [&] {
+      std::fill_n(s, p_.keys, 0.0f);
+      factors_[r] = 1;
+    };
     if (cleared_ != nullptr && cleared_[batch_ * p_.cleared.batch + head * p_.cleared.head + query * p_.cleared.row]) return zero();
     const float highest = reduce_row<Max>(p_.keys, ScoresOfRow<Scores>{s, Vec::all(p_.scale), scores_, batch_, head, query});
-    const float total = softmax_sum(s, s, p_.keys, highest);
+    const bool finite = highest - highest == 0.0f;
+    const float total =
+        finite ? reduce_row<Sum>(p_.keys, PowersOfRow{s, Vec::all(highest * kLog2E + fewer_)}) : softmax_sum(s, s, p_.keys, highest);
     if (p_.nan_is_zero && total != total) return zero();
-    update_row(s, p_.keys, MulBy{Vec::all(1.0f / total)});
+    factors_[r] = total == 0.0f ? 0.0f : 1.0f / total;  // there is no key
   }
 
   /// Keys up to the last one whose probability is not 0 in any of these rows; all of them if values are not finite.
@@ -246,7 +278,9 @@ class Attention {
   const AttentionParams& p_;
   const bool* cleared_;
   const Scores& scores_;
-  float *keys_, *values_, *probabilities_;  // panels of a head, and the rows of a tile
+  float *keys_, *values_, *probabilities_;                                              // panels of a head, and the rows of a tile
+  float factors_[MR > contract::kFewAttentionRows ? MR : contract::kFewAttentionRows];  // of the rows of a tile
+  float fewer_ = 0;  // powers are by 2^fewer_ smaller than they need be, so that their sum is at most 1 and no sum of values overflows
   int64_t pitch_, rows_ = 0, batch_ = 0, head_ = 0, row_ = 0;
   const float *k_ = nullptr, *v_ = nullptr;
   bool across_ = false, few_ = false;

@@ -134,6 +134,18 @@ ONNXC_INLINE Vec exp_in_range(Vec x) {
 ONNXC_INLINE Vec exp_of_minus_abs(Vec x) {
   return exp_in_range(onnxc::max(Vec::all(-104.0f), from_bits(bits(x) | IntVec::all(INT32_MIN))));
 }
+
+/// 2^r for |r| <= 1/2, within 1e-7.
+inline constexpr float kPowersOf2[] = {1.0f, 0.693146974f, 0.240222412f, 0.0555073954f, 0.00967156961f, 0.00132629723f};
+
+/// 2^t for t <= 127 that is not NaN, within 1e-7 of it; 0 below 2^-126. Half of the steps of exp.
+ONNXC_INLINE Vec power_of_2(Vec t) {
+  const Vec magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float near it are a whole number
+  Vec whole = t + magic;
+  pin(whole);
+  const Vec p = polynomial(t - (whole - magic), kPowersOf2);
+  return select(t < Vec::all(-126.0f), Vec::all(0.0f), from_bits(bits(p) + (bits(whole) << 23)));
+}
 }  // namespace detail
 
 /// 0 below 2^-126, the smallest normal number: what reads the result would be slowed down by subnormal ones.
@@ -254,7 +266,7 @@ ONNXC_INLINE Vec one_plus_exp2(Vec u) {
   const Vec z = onnxc::min(Vec::all(127.0f), onnxc::max(Vec::all(-44.0f), u)), magic = Vec::all(12582912.0f);
   Vec t = z + magic;
   pin(t);
-  const Vec p = polynomial(z - (t - magic), {1.0f, 0.693146974f, 0.240222412f, 0.0555073954f, 0.00967156961f, 0.00132629723f});
+  const Vec p = polynomial(z - (t - magic), kPowersOf2);
   const Vec d = from_bits(bits(p) + (bits(t) << 23)) + Vec::all(1.0f);
   return select(u > Vec::all(kMostPower), Vec::all(std::numeric_limits<float>::infinity()), d);
 }
@@ -283,16 +295,16 @@ ONNXC_INLINE Vec tanh(Vec x) {
   return select(onnxc::abs(x) < Vec::all(4e-4f), x, quotient(v * p, q));
 }
 
-/// |x| < 0.9277: x + x Q(x^2). Beyond: 1 - exp(t P(t)) with t = |x|, which is 1 from t = 4 on.
+/// |x| < 0.9277: x + x Q(x^2). Beyond: 1 - 2^(t P(t)) with t = |x|, which is 1 from t = 4 on.
 ONNXC_INLINE Vec erf(Vec x) {
   const Vec t = onnxc::min(Vec::all(4.0f), onnxc::abs(x));
   const Vec near = onnxc::fma(detail::polynomial(x * x, {1.283791512e-01f, -3.761248887e-01f, 1.128173098e-01f, -2.676296420e-02f,
                                                          4.987347405e-03f, -5.959549453e-04f}),
                               x, x);
   const Vec p = detail::polynomial(
-      t, {-1.128514409e+00f, -6.357181668e-01f, -1.052620187e-01f, 2.289006300e-02f, -3.214981640e-03f, 2.139874414e-04f});
-  const Vec far = Vec::all(1.0f) - fn::exp(t * p);
-  return select(onnxc::abs(x) < Vec::all(0.927734375f), near, copysign(far, x));
+      t, {-1.628102183e+00f, -9.171474576e-01f, -1.518609971e-01f, 3.302337974e-02f, -4.638237879e-03f, 3.087186196e-04f});
+  const Vec far = Vec::all(1.0f) - detail::power_of_2(t * p);
+  return select(onnxc::abs(x) >= Vec::all(0.927734375f), copysign(far, x), near);  // near, too, where x is NaN
 }
 
 namespace detail {

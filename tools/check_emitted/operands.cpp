@@ -182,8 +182,14 @@ class Reader {
         sizes[name] = *known;
     }
     for (const auto& [name, value] : of) {
-      if (record_name(value->getType()) != "Ints" || !shape) continue;
-      if (const auto strides = read(value)) sizes[name] = walked(nullptr, *shape, *strides).last - 1;
+      const llvm::StringRef kind = record_name(value->getType());
+      if (kind == "Ints" && shape) {
+        if (const auto strides = read(value)) sizes[name] = walked(nullptr, *shape, *strides).last - 1;
+      } else if (const InitListExpr* const list = braces(value); kind == "HeadSteps" && list != nullptr) {
+        for (const auto& [field, step] : members(*list)) {
+          if (const auto known = size_value(*step, values_, context_)) sizes[name + "_" + field] = *known;
+        }
+      }
     }
     return sizes;
   }

@@ -18,6 +18,10 @@ PointerArg first_of(KernelQuery& l, const HeadRows& rows) {
   return pointer;
 }
 
+/// Products are short in depth or in columns. 2026-11-30, Sapphire Rapids: 8 by 2 is as quick as 14 by 2 for 500 queries and 5 % quicker for 64 and 128,
+/// 6 by 4 takes 5 to 40 % longer.
+Tile tile_for(const Target& target) { return {target.vector_registers >= 32 ? 8 : 6, 2, 2 * target.vector_floats}; }
+
 }  // namespace
 
 std::vector<const Node*> absorbed_by_attention(const Surroundings& around, const Node& last, const Target& target) {
@@ -29,8 +33,7 @@ std::vector<const Node*> absorbed_by_attention(const Surroundings& around, const
 void lower_attention(KernelQuery& last) {
   const PerValue<Layout> layouts(last.graph().values.size());
   const Attention a = *attention_of(Surroundings(last.graph(), layouts), last.node(), Device::Cpu);
-  const Tile tile =
-      choose_tile(last.target(), {.m = a.queries, .n = a.value_size.value(), .k = a.keys.is_constant() ? a.keys.value() : 128});
+  const Tile tile = tile_for(last.target());
   const bool of_keys = a.k.element == Dim(1);  // rows of k are those of keys
   const PointerArg q = first_of(last, a.q), k = first_of(last, a.k), v = first_of(last, a.v);
   const PointerArg scratch =

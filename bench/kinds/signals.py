@@ -87,3 +87,42 @@ def human_activity():
     x = n.pool(n.conv(n.conv(n.x, 32, 5), 32, 5), 2, 2)
     x = n.pool(n.conv(n.conv(x, 64, 3), 64, 3), 2, 2)
     return n, n.classify(x, 6)
+
+
+def residual(n, x, kernel, dilations):
+    """As vocoders have them: leaks, dilated convolutions, sums."""
+    for dilation in dilations:
+        y = n.conv(n.op("LeakyRelu", x, alpha=0.1), x.shape[1], kernel, dilation=dilation, activation=None)
+        x = n.op("Add", x, n.conv(n.op("LeakyRelu", y, alpha=0.1), x.shape[1], kernel, activation=None))
+    return x
+
+
+@kind
+def hifigan():
+    """64 frames of a spectrogram become 16384 samples: transposed convolutions, and three kernels side by side behind each."""
+    n = Network(1, 80, 64)
+    x = n.conv(n.x, 128, 7, activation=None)
+    for channels, stride in (64, 8), (32, 8), (16, 4):
+        x = n.conv_transpose(n.op("LeakyRelu", x, alpha=0.1), channels, 2 * stride, stride, pad=stride // 2)
+        parts = [residual(n, x, kernel, (1, 3, 5)) for kernel in (3, 7, 11)]
+        x = n.scalar("Div", n.op("Add", n.op("Add", parts[0], parts[1]), parts[2]), 3)
+    return n, n.op("Tanh", n.conv(n.op("LeakyRelu", x, alpha=0.01), 1, 7, activation=None))
+
+
+@kind
+def vits_flow():
+    """A text encoder's width of frames through coupling layers: gated, dilated convolutions change one half by the other."""
+    n = Network(1, 128, 150)
+    x = n.x
+    for _ in range(3):
+        a, b = n.split(x, 64, 64)
+        hidden, skips = n.conv(a, 128, 1, activation=None), None
+        for dilation in (1, 2, 4):
+            y = n.conv(hidden, 256, 5, dilation=dilation, activation=None)
+            value, gate = n.split(y, 128, 128)
+            both = n.conv(n.op("Mul", n.op("Tanh", value), n.op("Sigmoid", gate)), 256, 1, activation=None)
+            more, skip = n.split(both, 128, 128)
+            hidden = n.op("Add", hidden, more)
+            skips = skip if skips is None else n.op("Add", skips, skip)
+        x = n.concat(n.op("Add", b, n.conv(skips, 64, 1, activation=None)), a)
+    return n, x

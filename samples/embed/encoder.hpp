@@ -1,4 +1,7 @@
 // Sentences as vectors: tokenizer, compiled model, mean of what the model gives for each piece, length 1.
+//
+// For another uncased BERT with such an output change the two numbers below, embed.onnx and vocab.txt. Some exports have no token_type_ids;
+// that input is left out then.
 #pragma once
 
 #include <algorithm>

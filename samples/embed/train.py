@@ -5,7 +5,7 @@
     python samples/embed/train.py
 
 Reads sentences.txt and words.txt, whose subjects are parted by empty lines. Writes vocab.txt, embed.onnx and expected.txt (pairs of sentences that
-training did not see, and their similarity by ONNX Runtime). The seed is fixed; takes two minutes on one core.
+training did not see, and their similarity by ONNX Runtime). The seed is fixed; takes a minute on one core.
 """
 import os
 

@@ -272,7 +272,7 @@ constexpr void fold(char32_t c, Use use) {
 inline char32_t take(std::string_view& text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
-  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF8 ? 4 : 0;
   char32_t c = bytes <= 1 ? lead : lead & (0x7Fu >> bytes);
   bool right = bytes != 0 && bytes <= text.size();
   for (std::size_t i = 1; right && i < bytes; ++i) {
@@ -286,19 +286,10 @@ inline char32_t take(std::string_view& text) {
 }
 
 inline void put(char32_t c, std::string& text) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
-  if (c < 0x80) {
-    text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    text += static_cast<char>(0xC0 | c >> 6);
-    tail(0);
-  } else if (c < 0x10000) {
-    text += static_cast<char>(0xE0 | c >> 12);
-    tail(6), tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | c >> 18);
-    tail(12), tail(6), tail(0);
-  }
+  const int tails = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  constexpr unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+  text += static_cast<char>(leads[tails] | c >> (6 * tails));
+  for (int i = tails - 1; i >= 0; --i) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3F));
 }
 
 }  // namespace unicode
@@ -366,18 +357,17 @@ class Tokenizer {
 
   /// Adds the pieces of a word, each the longest that there is.
   void append(std::string_view word, std::vector<std::int64_t>& ids) const {
-    const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };  // of a character
+    const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
     const std::size_t before = ids.size();
-    bool known = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), std::not_fn(is_inside))) <= kMaxCharacters;
+    bool known = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), begins_character)) <= kMaxCharacters;
     std::string candidate;
     while (known && !word.empty()) {
       const std::size_t prefix = ids.size() == before ? 0 : 2;
       candidate.assign("##", prefix).append(word);
       auto piece = ids_.find(candidate);
-      while (piece == ids_.end() && candidate.size() > prefix) {
-        while (is_inside(candidate.back())) candidate.pop_back();
+      while (piece == ids_.end() && candidate.size() > prefix + 1) {
         candidate.pop_back();
-        if (candidate.size() > prefix) piece = ids_.find(candidate);
+        piece = ids_.find(candidate);
       }
       known = piece != ids_.end();
       if (known) ids.push_back(piece->second);

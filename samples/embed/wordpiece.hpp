@@ -3,10 +3,10 @@
 //   wordpiece::Tokenizer tokenizer(text_of_vocab_txt);
 //   std::vector<std::int64_t> ids = tokenizer.encode("Knead the dough.", 128);  // [CLS] knead the dough . [SEP]
 //
-// It does what Hugging Face's BertTokenizerFast does with do_lower_case, in this order: control, format and private characters and U+FFFD
-// go; ideographs stand alone; letters become lower case; text is decomposed (NFD) and nonspacing marks go; white space and punctuation
-// part words; a word becomes the longest pieces of the vocabulary from its start, those inside of it with ##. A word of more than 100
-// characters, or with a part that no piece covers, is [UNK].
+// By BERT's definition: control, format and private characters and U+FFFD go; ideographs stand alone; each letter becomes lower case; text
+// is decomposed (NFD) and nonspacing marks go; white space and punctuation part words; a word becomes the longest pieces of the vocabulary
+// from its start, those inside of it with ##. A word of more than 100 characters, or with a part that no piece covers, is [UNK]. Where
+// BERT's first tokenizer and Hugging Face's fast one differ (private characters, a capital sigma at the end, the 100), it is as the latter.
 //
 // Text is any bytes. Bytes that are no UTF-8 go, as if they were U+FFFD.
 //

@@ -79,13 +79,14 @@ if cmake --build "$wrong" --target flowers_model >"$out/log" 2>&1; then fail "a 
 grep -q 'WRONG *against the data set' "$out/log" || { cat "$out/log"; fail "no word about the wrong output"; }
 
 # The samples' own lists, against the build folder.
-for name in digits dynamic_mlp custom_operator; do
+for name in digits dynamic_mlp custom_operator embed; do
   quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$build"
   quietly cmake --build "$out/$name"
 done
 quietly "$out/digits/digits" samples/digits/digit.pgm samples/digits/expected.txt
 quietly "$out/dynamic_mlp/dynamic_mlp" samples/dynamic_mlp/flowers.txt
 quietly "$out/custom_operator/custom_operator" samples/custom_operator/expected.txt
+quietly "$out/embed/embed" --check samples/embed/expected.txt
 grep -q -- '-lm' "$out/custom_operator/onnxc/custom_operator_model/custom_operator.link" || fail "the link file does not name the library"
 
 # On a GPU: by nvcc if it is there, which takes no GPU, and in the emulator.

@@ -21,6 +21,8 @@ sample() {  # sample NAME ARGUMENT...; onnxc_options are for the compiler
 onnxc_options=()
 sample digits samples/digits/digit.pgm samples/digits/expected.txt
 sample dynamic_mlp samples/dynamic_mlp/flowers.txt
+{ printf 'R"vocab('; cat samples/embed/vocab.txt; printf ')vocab"\n'; } >"$out/vocab.inc"  # as its CMakeLists.txt does
+sample embed --check samples/embed/expected.txt
 
 # On a GPU, which is emulated here.
 "$build/onnxc" samples/digits/digits.onnx -o "$out/digits.cu" --target=cuda-sm80

@@ -101,12 +101,17 @@ class NormChain {
   bool take_deviation() {
     const Terms e(*deviation_->epilogue);
     int at = e.root();
-    if (inverse_) {
-      if (!e.applies(at, Fn::Reciprocal)) return false;
+    if (e.applies(at, Fn::Pow) && e.number(e.arg(at, 1)) == (inverse_ ? -0.5 : 0.5)) {
+      at = e.arg(at, 0);
+    } else {
+      if (inverse_) {
+        const bool divided = e.applies(at, Fn::Div) && e.number(e.arg(at, 0)) == 1.0;
+        if (!divided && !e.applies(at, Fn::Reciprocal)) return false;
+        at = e.arg(at, divided ? 1 : 0);
+      }
+      if (!e.applies(at, Fn::Sqrt)) return false;
       at = e.arg(at, 0);
     }
-    if (!e.applies(at, Fn::Sqrt)) return false;
-    at = e.arg(at, 0);
     if (!e.applies(at, Fn::Add)) return false;
     const int side = e.number(e.arg(at, 1)) ? 0 : 1;
     const auto epsilon = e.number(e.arg(at, 1 - side));

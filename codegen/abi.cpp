@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/gpu_unit.h"
 #include "codegen/names.h"
 #include "compiler/lowering/memory/plan_regions.h"
@@ -28,7 +30,7 @@ class AbiText {
     std::string text = "namespace {\n\n";
     text += tensor_infos(interface_.inputs, "input");
     text += tensor_infos(interface_.outputs, "output");
-    text += symbol_infos() + "\n";
+    text += symbol_infos() + output_states() + "\n";
     text += fmt::format("std::size_t {}_arena_bytes({}const std::int64_t* symbols) {{\n{}  return {}::arena_bytes{};\n}}\n\n", ns_,
                         interface_.dynamic() ? "" : "[[maybe_unused]] ", make_dims_, ns_, interface_.dynamic() ? "(dims)" : "");
     const char* const arena = "{static_cast<std::byte*>(call->arena), call->arena_bytes}";
@@ -196,12 +198,29 @@ class AbiText {
         "&{0}_description; }}\n",
         ns_, string_literal(ns_), string_literal(options_.version), string_literal(options_.model_sha256), string_literal(options_.target),
         interface_.inputs.size(), interface_.outputs.size(), interface_.symbols.size(), program_.arena.alignment, weights_bytes,
-        program_.uses_heap ? 1 : 0,
-        options_.gpu
-            ? fmt::format("    onnxc::gpu::kDevice, {0}::can_capture, {0}::device_words, {0}_device_arena_bytes, {0}_weights_image, "
-                          "{0}_input_devices, {0}_output_devices,\n    {0}_open, {0}_close, {0}_run_in, {0}_enqueue,\n",
-                          ns_)
-            : "");
+        program_.uses_heap ? 1 : 0, last_members());
+  }
+
+  /// Members that most units leave out: of GPUs, then of states.
+  std::string last_members() const {
+    if (options_.gpu)
+      return fmt::format(
+          "    onnxc::gpu::kDevice, {0}::can_capture, {0}::device_words, {0}_device_arena_bytes, {0}_weights_image, "
+          "{0}_input_devices, {0}_output_devices,\n    {0}_open, {0}_close, {0}_run_in, {0}_enqueue,\n",
+          ns_);
+    if (program_.states.empty()) return "";
+    return fmt::format(
+        "    ONNXC_CPU, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,\n    {}_output_states,\n", ns_);
+  }
+
+  std::string output_states() const {
+    if (program_.states.empty()) return "";
+    std::string list;
+    for (int k = 0; k < static_cast<int>(interface_.outputs.size()); ++k) {
+      const auto state = std::ranges::find(program_.states, k, &State::present);
+      list += fmt::format("{}{}", k == 0 ? "" : ", ", state == program_.states.end() ? -1 : state->past);
+    }
+    return fmt::format("constexpr std::int32_t {}_output_states[] = {{{}}};\n", ns_, list);
   }
 
   const Interface& interface_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/names.h"
 #include "codegen/regions.h"
 #include "codegen/requirements.h"
@@ -65,7 +67,12 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
     for (const Member& m : list) {
       const std::string type = m.is_span() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
       const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
-      text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
+      const auto state =
+          std::ranges::find_if(program.states, [&](const State& s) { return output && &m == &list[static_cast<std::size_t>(s.present)]; });
+      const std::string place = state == program.states.end() ? ""
+                                                              : fmt::format("; begins where in.{} does",
+                                                                            interface.inputs[static_cast<std::size_t>(state->past)].name);
+      text += fmt::format("  {} {};  // {}{}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name, place);
       if (m.bounded)
         text +=
             fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());

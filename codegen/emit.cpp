@@ -376,6 +376,10 @@ class Emitter {
     };
     check(interface_.inputs, "in");
     check(interface_.outputs, "out");
+    for (const State& state : program_.states)
+      text += fmt::format("  if (in.{}.data() != out.{}.data()) return {{ONNXC_SEPARATE_STATE}};\n",
+                          interface_.inputs[static_cast<std::size_t>(state.past)].name,
+                          interface_.outputs[static_cast<std::size_t>(state.present)].name);
     return text;
   }
 

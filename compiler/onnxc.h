@@ -59,8 +59,10 @@ struct CompilerOptions {
   /// What was measured on the machine that runs the unit. Null: kernels are chosen by predicted costs.
   std::shared_ptr<const Tuning> tuning{};
   std::vector<CustomOperator> custom_operators{};  ///< the user's own
-  std::vector<std::string> taps{};                 ///< names of values that become outputs as well, after the model's own
-  int bisect_limit = -1;                           ///< run only this many optional passes
+  /// Names of inputs, and of the outputs that are their values after a run: the caller keeps both at one place.
+  std::vector<std::pair<std::string, std::string>> states{};
+  std::vector<std::string> taps{};  ///< names of values that become outputs as well, after the model's own
+  int bisect_limit = -1;            ///< run only this many optional passes
   std::ostream* log = nullptr;
   /// Called with the graph after import ("import") and after each pass that ran.
   std::function<void(const std::string& pass, const Graph& graph)> watch{};

@@ -15,6 +15,7 @@
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
+#include "compiler/states.h"
 #include "compiler/support/stage.h"
 #include "compiler/taps.h"
 
@@ -40,6 +41,7 @@ constexpr Pass kPasses[] = {
     {"recognise_quantised",             recognise_quantised,             true},   // QuantizeLinear and its inverse around products become bytes
     {"recognise_weight_only",           recognise_weight_only,           true},   // weights of few bits stay packed in products
     {"decompose",                       decompose,                       false},  // composite operators become parts that later passes see
+    {"place_states",                    place_states,                    false},  // caches grow at their end; before transposes vanish
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
     {"join_text",                       join_text,                       true},   // words are counted without a heap
@@ -195,6 +197,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (target->gpu == nullptr && (options.devices != Devices::Auto || options.gpu_memory))
     throw Error(ErrorKind::Usage, fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
                 "say --target=cuda-sm80");
+  if (target->gpu != nullptr && !options.states.empty())
+    throw Error(ErrorKind::Usage, "--state is for units that run on a processor", "leave it out");
   if (target->gpu != nullptr && !options.regions.empty())
     throw Error(ErrorKind::Usage, "--region is for memories of processors", "leave it out; --gpu-memory limits what a GPU holds");
   if (target->gpu != nullptr && options.math == Math::Reproducible)
@@ -212,6 +216,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
   add_taps(graph, options.taps);
+  bind_states(graph, options.states);
   const auto after = [&](const char* name) {
     verify_graph(graph, name);
     if (options.watch) options.watch(name, graph);

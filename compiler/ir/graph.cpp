@@ -137,6 +137,13 @@ Graph clone(const Graph& graph) {
   return copy;
 }
 
+bool grows(const Graph& graph, const State& state) {
+  const ValueId present = graph.outputs[static_cast<std::size_t>(state.present)];
+  const auto node =
+      std::ranges::find_if(graph.nodes, [&](const Node& n) { return std::ranges::find(n.outputs, present) != n.outputs.end(); });
+  return node != graph.nodes.end() && node->is("Concat") && node->inputs[0] == graph.inputs[static_cast<std::size_t>(state.past)];
+}
+
 namespace {
 
 template <class Breach>

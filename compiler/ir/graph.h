@@ -25,6 +25,7 @@
 #include "compiler/ir/ids.h"
 #include "compiler/ir/requirement.h"
 #include "compiler/ir/schema.h"
+#include "compiler/ir/state.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
 
@@ -97,13 +98,6 @@ struct Node {
 
  private:
   [[noreturn]] void rethrow_as_own() const;
-};
-
-/// A value that the caller keeps from run to run: the indices of an input, and of the output that is its value after
-/// the run. Element types and ranks are equal.
-struct State {
-  int past = -1, present = -1;
-  friend bool operator==(const State&, const State&) = default;
 };
 
 struct Graph {

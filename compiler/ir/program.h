@@ -23,6 +23,7 @@
 #include "compiler/ir/branches.h"
 #include "compiler/ir/device.h"
 #include "compiler/ir/expr.h"
+#include "compiler/ir/state.h"
 #include "compiler/ir/step.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
@@ -135,6 +136,7 @@ struct Program {
   std::vector<Branches> branches;
   std::vector<Step> steps;
   std::vector<BufferId> inputs, outputs;  ///< by number
+  std::vector<State> states{};            ///< outputs that begin where an input does
   std::vector<Requirement> requirements;
 
   Arena arena;             ///< of the host; with regions, its bytes are those of their parts together

@@ -156,6 +156,9 @@ std::string print_program(const Program& program) {
       out += fmt::format(" in {}", program.regions.at(static_cast<std::size_t>(region)).name);
     out += "\n";
   }
+  for (const State& state : program.states)
+    out += fmt::format("  %{} begins where %{} does\n", program.outputs[static_cast<std::size_t>(state.present)],
+                       program.inputs[static_cast<std::size_t>(state.past)]);
   for (std::size_t i = 0; i < program.exprs.size(); ++i) out += fmt::format("  E{} = {}\n", i, program.exprs[i].text());
   for (std::size_t i = 0; i < program.branches.size(); ++i) out += fmt::format("  Branches{} = {}\n", i, program.branches[i].summary());
   out += "steps\n";

@@ -54,12 +54,23 @@ void Lowerer::define_interface(Scope& scope) {
     else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
   }
   const PerValue<int> definition = definitions(graph);
+  program_.states = graph.states;
+  // What keeps its shape is written where its input lies, which others may still read.
+  const auto replaces_input = [&](std::size_t output) {
+    return std::ranges::any_of(graph.states,
+                               [&](const State& state) { return state.present == static_cast<int>(output) && !grows(graph, state); });
+  };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
     const BufferId b = interface(v, Buffer::Space::Output, i);
     program_.outputs.push_back(b);
+    const bool is_state = std::ranges::find(graph.states, static_cast<int>(i), &State::present) != graph.states.end();
+    if (is_state && program_[b].is_value)
+      throw Error(ErrorKind::Unsupported, fmt::format("the size of '{}' has no bound, so it cannot be a state", graph[v].name),
+                  "leave it out of --state");
     // The producer writes directly into the caller's memory.
-    if (definition[v] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) && stored_element(program_[b]) == program_[b].element)
+    if (definition[v] >= 0 && !replaces_input(i) && (!program_[b].is_value || graph[v].type.is_object()) &&
+        stored_element(program_[b]) == program_[b].element)
       output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
   device_ = Device::Cpu;

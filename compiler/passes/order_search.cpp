@@ -24,7 +24,7 @@ namespace onnxc {
 namespace {
 
 /// A set of nodes that have run, and how it was reached.
-struct State {
+struct PartialOrder {
   PerNode<bool> done;
   std::vector<int> ready;  // nodes that could run next, in the order of their numbers
   int64_t live = 0, peak = 0;
@@ -48,7 +48,7 @@ class Search {
   }
 
   NodeOrder run() {
-    std::vector<State> states{start()};
+    std::vector<PartialOrder> states{start()};
     bool complete = true;
     for (std::size_t size = 0; size < problem_.nodes.size() && !states.empty() && effort_ >= 0; ++size) states = grow(states, complete);
     NodeOrder result;
@@ -75,8 +75,8 @@ class Search {
     uint64_t mark;
   };
 
-  State start() {
-    State state;
+  PartialOrder start() {
+    PartialOrder state;
     state.done.resize(problem_.nodes.size());
     for (int n = 0; n < std::ssize(problem_.nodes); ++n) {
       if (is_ready(state, n)) state.ready.push_back(n);
@@ -84,19 +84,19 @@ class Search {
     return state;
   }
 
-  bool is_ready(const State& state, int node) {
+  bool is_ready(const PartialOrder& state, int node) {
     effort_ -= std::ssize(problem_.node(node).reads);
     return std::ranges::all_of(problem_.node(node).reads, [&](ValueId v) { return writer_[v] < 0 || state.done[writer_[v]]; });
   }
 
   /// Whether `node` is the only one left to read the value.
-  bool dies(const State& state, ValueId value, int node) {
+  bool dies(const PartialOrder& state, ValueId value, int node) {
     effort_ -= std::ssize(readers_[value]);
     return std::ranges::all_of(readers_[value], [&](int reader) { return reader == node || state.done[reader]; });
   }
 
-  Child child(const std::vector<State>& states, std::size_t parent, int node) {
-    const State& state = states[parent];
+  Child child(const std::vector<PartialOrder>& states, std::size_t parent, int node) {
+    const PartialOrder& state = states[parent];
     const OrderedNode& n = problem_.node(node);
     int64_t written = 0, kept = 0, freed = 0, shared = 0;
     for (ValueId v : n.writes) {
@@ -111,8 +111,8 @@ class Search {
     return {parent, node, state.live + kept - freed, std::max(state.peak, state.live + written - shared), state.mark ^ marks_[node]};
   }
 
-  State apply(const State& from, const Child& c) {
-    State state = from;
+  PartialOrder apply(const PartialOrder& from, const Child& c) {
+    PartialOrder state = from;
     state.done[c.node] = true;
     state.live = c.live;
     state.peak = c.peak;
@@ -130,7 +130,7 @@ class Search {
   }
 
   /// The sets with one more node.
-  std::vector<State> grow(const std::vector<State>& states, bool& complete) {
+  std::vector<PartialOrder> grow(const std::vector<PartialOrder>& states, bool& complete) {
     std::vector<Child> children;
     for (std::size_t s = 0; s < states.size(); ++s) {
       const std::size_t first = children.size();
@@ -146,7 +146,7 @@ class Search {
       }
     }
     std::ranges::stable_sort(children, {}, [](const Child& c) { return std::pair(c.peak, c.live); });
-    std::vector<State> next;
+    std::vector<PartialOrder> next;
     std::unordered_set<uint64_t> known;
     for (const Child& c : children) {
       if (next.size() == width_) {

@@ -25,6 +25,9 @@ Graph recognise_quantised(Graph graph);
 Graph recognise_digits(Graph graph);
 /// Rewrites composite operators into the operators they consist of. Needs: infer_shapes.
 Graph decompose(Graph graph);
+/// Makes states that grow do so along their outermost axis. Throws Error{Unsupported} for a state that neither grows nor keeps its shape. Needs:
+/// decompose, since attention with a cache is a Concat there.
+Graph place_states(Graph graph);
 /// Keeps constant weights of few bits as they are in products that would wait for larger ones. Needs:
 /// recognise_quantised, which takes products of two quantised operands.
 Graph recognise_weight_only(Graph graph);

@@ -105,6 +105,19 @@ class DeviceModel(c.Structure):
     ]
 
 
+class StateModel(c.Structure):
+    """The same, with what units add whose outputs are states."""
+
+    _fields_ = DeviceModel._fields_ + [("output_states", c.POINTER(c.c_int32))]
+
+
+def states(model):
+    """For each output the input that is its state before the run, or -1."""
+    whole = c.cast(c.pointer(model), c.POINTER(StateModel)).contents
+    known = model.struct_bytes >= c.sizeof(StateModel) and bool(whole.output_states)
+    return [whole.output_states[k] if known else -1 for k in range(model.output_count)]
+
+
 def load(path, namespace):
     """The library (keep it alive) and its model."""
     library = c.CDLL(str(path))

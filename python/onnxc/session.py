@@ -11,6 +11,7 @@ import numpy as np
 from . import abi, build
 from .element_types import element_type, pack, unpack
 from .providers import CPU, CUDA, cuda_options, first_of
+from .state import State
 from .values import STRING, from_strings, from_value, to_strings, to_value
 
 NodeArg = namedtuple("NodeArg", "name shape type")
@@ -86,6 +87,7 @@ class InferenceSession:
         names = [name for name, _, _ in self._symbols]
         self._inputs = [_Slot(m.inputs[k], names) for k in range(m.input_count)]
         self._outputs = [_Slot(m.outputs[k], names) for k in range(m.output_count)]
+        self._states = abi.states(m)  # for each output the input that is its state, or -1
         self._executor = abi.new_executor(self._library, threads) if threads > 1 else None
         if self._executor:
             self._one_at_a_time = threading.Lock()  # the library's threads serve one call at a time
@@ -123,6 +125,10 @@ class InferenceSession:
     def bind(self, input_feed):
         """A Binding to these arrays: its run() is one foreign call and allocates nothing."""
         return Binding(self, input_feed, _new_arena)
+
+    def new_state(self, **sizes):
+        """A State of a model that was compiled with --state; `sizes`: its dimensions by name, of a cache its capacity."""
+        return State(self, sizes)
 
     def _shared_arena(self, size, alignment):
         arena = getattr(self._local, "arena", None)
@@ -162,7 +168,11 @@ class Binding:
     Sequences are lists, maps dicts, empty optionals None, tensors of strings arrays of `str`. (Such inputs are copied when bound.)
     """
 
-    def __init__(self, session, feeds, arena_maker):
+    def __init__(self, session, feeds, arena_maker, places=None):
+        """`places`: by output, the arrays that states lie in."""
+        places = places or {}
+        if any(past >= 0 and k not in places for k, past in enumerate(session._states)):
+            raise ValueError(f"{session.name} keeps a state: run it by session.new_state(...)")
         self._session = session
         self.inputs = _check_feeds(session._inputs, feeds)
         symbols = _bind_symbols(session, self.inputs)
@@ -182,7 +192,7 @@ class Binding:
             extents = tuple(shape[: len(slot.dims)])
             if not slot.is_value and any(d < 0 for d in extents):
                 raise ValueError(f"output {slot.name!r} has no shape for these inputs")
-            outputs.append(slot.storage(extents))
+            outputs.append(slot.storage(extents) if k not in places else _within(places[k], extents, slot.name))
         self._stored_outputs = [stored for stored, _ in outputs]
         self._fixed = self._output_forms = None
         self._input_shapes = [None if slot.is_value else self.inputs[slot.name].shape for slot in session._inputs]
@@ -362,6 +372,15 @@ def _bind_symbols(session, inputs):
         if not low <= values[k] <= high:
             raise ValueError(f"dimension {name!r} is {values[k]}; the model was compiled for {low} to {high}")
     return [values[k] for k in range(len(session._symbols))]
+
+
+def _within(room, extents, name):
+    """The first elements of an array, as an output of these extents."""
+    count = math.prod(extents)
+    if count > room.size:
+        raise ValueError(f"there is no room for {name!r}: it gets the shape {list(extents)}, and its state has {list(room.shape)}")
+    array = room.reshape(-1)[:count].reshape(extents)
+    return array, array
 
 
 def _address(array):

@@ -41,6 +41,7 @@ constexpr const char* describe(Status status) noexcept {
     case ONNXC_BAD_VALUE: return "no result is defined for this data";
     case ONNXC_DEVICE_FAILED: return "the GPU failed";
     case ONNXC_WRONG_RESULT: return "an output is not what it should be";
+    case ONNXC_SEPARATE_STATE: return "an output does not begin where its state before the run does";
   }
   return "unknown status";
 }

@@ -165,6 +165,9 @@ typedef struct onnxc_model {
   int32_t (*run_in)(onnxc_session* session, const onnxc_call* call) ONNXC_OTHERWISE(nullptr);
   /* The answer says whether all work was put on the stream. */
   int32_t (*enqueue)(const onnxc_device_call* call) ONNXC_OTHERWISE(nullptr);
+
+  /* For each output the input that is its state before the run, and has to begin at the same address; -1 for others. Null where there is none. */
+  const int32_t* output_states ONNXC_OTHERWISE(nullptr);
 } onnxc_model;
 
 #undef ONNXC_OTHERWISE
@@ -182,7 +185,8 @@ enum onnxc_status {
   ONNXC_OUT_OF_MEMORY = 8,  /* the caller's allocator or the GPU has no more, or a size overflows */
   ONNXC_BAD_VALUE = 9,      /* data that no result is defined for: an empty optional that is read, an image that cannot be decoded, ... */
   ONNXC_DEVICE_FAILED = 10, /* there is no such GPU, it refused some work, or that work ended it */
-  ONNXC_WRONG_RESULT = 11   /* of a unit's self-test: an output is not what it should be */
+  ONNXC_WRONG_RESULT = 11,  /* of a unit's self-test: an output is not what it should be */
+  ONNXC_SEPARATE_STATE = 12 /* an output that is a state after the run does not begin where the state before it does */
 };
 
 #ifdef __cplusplus

@@ -14,8 +14,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 Names kernels(const std::string& outputs, const std::string& nodes) {
-  const Graph graph = run_passes("infer_shapes,decompose,fold_constants,simplify,lower_elementwise,fold_parameters,fuse_expressions,eliminate_dead_code",
-                                 parse_graph("graph \"norm\" (x: f32[b, n, 96]) -> (" + outputs + ") {\n" + nodes + "}\n"));
+  const Graph graph =
+      run_passes("infer_shapes,decompose,fold_constants,simplify,lower_elementwise,fold_parameters,fuse_expressions,eliminate_dead_code",
+                 parse_graph("graph \"norm\" (x: f32[b, n, 96]) -> (" + outputs + ") {\n" + nodes + "}\n"));
   const LowerOptions options;
   Program program = lower_graph(graph, *find_target("x86-64-v3"), options, nullptr);
   plan_program(program, options, true);
@@ -25,9 +26,11 @@ Names kernels(const std::string& outputs, const std::string& nodes) {
   return names;
 }
 
-const std::string kConstants = "  const last: i64[1] = [-1]\n  const e: f32[] = [1.0e-5]\n  const two: f32[] = [2.0]\n  const one: f32[] = [1.0]\n";
+const std::string kConstants =
+    "  const last: i64[1] = [-1]\n  const e: f32[] = [1.0e-5]\n  const two: f32[] = [2.0]\n  const one: f32[] = [1.0]\n";
 const std::string kDifference = "  m: ? = ReduceMean(x, last)\n  d: ? = Sub(x, m)\n";
-const std::string kLayer = kConstants + kDifference + "  q: ? = Pow(d, two)\n  v: ? = ReduceMean(q, last)\n  a: ? = Add(v, e)\n  s: ? = Sqrt(a)\n";
+const std::string kLayer =
+    kConstants + kDifference + "  q: ? = Pow(d, two)\n  v: ? = ReduceMean(q, last)\n  a: ? = Add(v, e)\n  s: ? = Sqrt(a)\n";
 const std::string kRootMeanSquare = kConstants + "  q: ? = Mul(x, x)\n  v: ? = ReduceMean(q, last)\n  a: ? = Add(v, e)\n  s: ? = Sqrt(a)\n";
 
 TEST_CASE("norms in their parts are one kernel") {

@@ -4,6 +4,7 @@
 #include <onnxc/base.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <map>
 
@@ -59,10 +60,23 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
     }
     output_pointers_.push_back(outputs_.back().data());
   }
+  share_states();
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
   arena_ = GuardedBuffer(refused ? 0 : arena_bytes, model.arena_alignment, kUnwritten);
   call_ = {symbols_.data(), input_pointers_.data(), output_pointers_.data(), shape_pointers_.data(), arena_.data(), arena_.size(),
            executor,        &memory_.allocator(),   message_.data(),         message_.size()};
+}
+
+void ModelCall::share_states() {
+  constexpr auto kBefore = offsetof(onnxc_model, output_states);
+  if (model_.struct_bytes <= kBefore || model_.output_states == nullptr) return;
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    if (model_.output_states[k] < 0) continue;
+    const void*& past = input_pointers_[static_cast<std::size_t>(model_.output_states[k])];
+    const auto given = std::ranges::find(inputs_, past, &GuardedBuffer::data);
+    if (given != inputs_.end() && given->size() > 0) std::memcpy(outputs_[k].data(), past, std::min(given->size(), outputs_[k].size()));
+    past = outputs_[k].data();
+  }
 }
 
 std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs) {

@@ -50,6 +50,8 @@ class ModelCall {
   int32_t run_in_session();
   void bind_inputs(std::span<const HostValue* const> inputs);
   void bind_tensor(const onnxc_tensor_info& wanted, const TensorData& given);
+  /// Puts states where they are after the run.
+  void share_states();
 
   const onnxc_model& model_;
   std::vector<int64_t> symbols_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "compiler/states.h"
 #include "tools/onnxc/process_limits.h"
 #include "tools/onnxc/region_option.h"
 #include "tools/onnxc/tuner.h"
@@ -167,6 +168,11 @@ void ModelOptions::add_to(CLI::App& app) {
          "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "tensor"}));
+  app.add_option(
+         "--state", states_,
+         "An input and the output that is its value after a run, past=present: the caller keeps both at one place, and a cache grows there "
+         "without being copied. `auto` takes all pairs of the usual names. May be repeated; see docs/state.md")
+      ->allow_extra_args(false);
   app.add_option("--custom-op", custom_operators_,
                  "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
                  "May be repeated; see docs/custom-operators.md")
@@ -249,6 +255,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
     }
   }
   rest.regions = parse_regions(regions_);
+  for (const std::string& text : states_) rest.states.push_back(parse_state(text));
   for (const std::string& text : custom_operators_) rest.custom_operators.push_back(parse_custom_operator(text));
   rest.include_folders.assign(include_folders_.begin(), include_folders_.end());
   return rest;

@@ -36,7 +36,7 @@ class ModelOptions {
   bool no_heap_ = false, huge_pages_ = false, measure_ = false, repair_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
-  std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_, regions_;
+  std::vector<std::string> dims_, specialize_, states_, custom_operators_, include_folders_, regions_;
 };
 
 }  // namespace onnxc

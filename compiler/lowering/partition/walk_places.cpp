@@ -27,14 +27,14 @@ struct Live {
 /// A byte for the device that made it, two for the set of those that have it.
 constexpr std::size_t kBytes = 3;
 
-struct State {
+struct PartialWalk {
   std::string places;  ///< kBytes for each live thing
   double cost = 0;
   int parent = kNone;  ///< among the states of the step before
   int device = 0;      ///< of the node of this step
   int away = 0;        ///< nodes that are not on the host: the fewer, the better where costs are equal
 
-  bool better_than(const State& other) const { return cost != other.cost ? cost < other.cost : away < other.away; }
+  bool better_than(const PartialWalk& other) const { return cost != other.cost ? cost < other.cost : away < other.away; }
 };
 
 struct Step {
@@ -83,20 +83,20 @@ class Walker {
   /// Without a result if it takes more states than `most_states`. No step keeps more than `width`.
   std::optional<Walk> run(int64_t most_states, std::size_t width) {
     Walk walk;
-    std::vector<State> states{begin()};
+    std::vector<PartialWalk> states{begin()};
     std::vector<std::vector<Step>> steps;
     const int nodes = static_cast<int>(problem_.nodes.size());
     for (int i = 0; i < nodes; ++i) {
       states = advance(i, states, most_states - walk.states);
       if (states.empty()) return std::nullopt;
       if (states.size() > width) {
-        std::ranges::stable_sort(states, [](const State& a, const State& b) { return a.better_than(b); });
+        std::ranges::stable_sort(states, [](const PartialWalk& a, const PartialWalk& b) { return a.better_than(b); });
         states.resize(width);
         walk.exact = false;
       }
       walk.states += static_cast<int64_t>(states.size());
       std::vector<Step>& step = steps.emplace_back();
-      for (const State& state : states) step.push_back({state.parent, state.device});
+      for (const PartialWalk& state : states) step.push_back({state.parent, state.device});
     }
     int at = 0;
     for (int s = 1; s < static_cast<int>(states.size()); ++s) at = states[s].better_than(states[at]) ? s : at;
@@ -119,8 +119,8 @@ class Walker {
     return place(device, held);
   }
 
-  State begin() {
-    State state;
+  PartialWalk begin() {
+    PartialWalk state;
     live_.clear();
     for (int v = 0; v < static_cast<int>(problem_.values.size()); ++v) {
       if (problem_.values[v].producer != kNone) continue;
@@ -133,7 +133,7 @@ class Walker {
   }
 
   /// The states behind a node; none if they are more than `most`.
-  std::vector<State> advance(int node, const std::vector<State>& states, int64_t most) {
+  std::vector<PartialWalk> advance(int node, const std::vector<PartialWalk>& states, int64_t most) {
     const int island = problem_.nodes[node].island;
     std::vector<char> reads(live_.size());
     std::size_t of_island = live_.size();
@@ -143,12 +143,12 @@ class Walker {
     }
     const bool begins_island = island != kNone && of_island == live_.size() && last_of_island_[island] > node;
     std::unordered_map<std::string, std::size_t> seen;
-    std::vector<State> next;
+    std::vector<PartialWalk> next;
     for (std::size_t s = 0; s < states.size(); ++s) {
       for (int device = 0; device < problem_.devices; ++device) {
         if ((may_run_[node] >> device & 1) == 0) continue;
         if (of_island < live_.size() && states[s].places[of_island * kBytes] != device) continue;
-        State state = after(node, device, states[s], reads);
+        PartialWalk state = after(node, device, states[s], reads);
         state.parent = static_cast<int>(s);
         if (begins_island) state.places += place(device, 0);
         const auto [found, is_new] = seen.emplace(state.places, next.size());
@@ -161,8 +161,8 @@ class Walker {
     return next;
   }
 
-  State after(int node, int device, const State& before, const std::vector<char>& reads) const {
-    State state{{}, before.cost + problem_.nodes[node].cost_ns[device], kNone, device, before.away + (device != kHost)};
+  PartialWalk after(int node, int device, const PartialWalk& before, const std::vector<char>& reads) const {
+    PartialWalk state{{}, before.cost + problem_.nodes[node].cost_ns[device], kNone, device, before.away + (device != kHost)};
     if (!price_ns_.empty()) state.cost += price_ns_[device] * static_cast<double>(problem_.weight_bytes(node, device));
     for (std::size_t l = 0; l < live_.size(); ++l) {
       const std::size_t at = l * kBytes;

@@ -109,6 +109,7 @@ beside "firmware" script tests/firmware/run.sh  # two networks in floats and int
 beside "rules for emitted code" script tests/check_emitted/run.sh  # some units of each kind, where clang's libraries are; --all: every network and backend test
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
 beside "compressed models" script tests/compress/run.sh  # --all: also large networks
+beside "states" script tests/state/run.sh  # to the bit as inputs and outputs
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3

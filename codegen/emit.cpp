@@ -247,7 +247,7 @@ class Emitter {
       const std::string checked = interface_.dynamic() ? "  if (const auto status = check(dims)) return status;\n" : "";
       const std::string body = checked + choices + fmt::format("  return {};\n", call("steps", program_));
       text += gpu_unit().definitions(device_weights_.image->empty() ? "" : weights.access(DeviceWeights::kName), body, weights.missing);
-      text += gpu_unit().session(checked + size_checks(), weights.missing);
+      text += gpu_unit().session(checked + size_checks(interface_, program_.states), weights.missing);
     } else {
       text += run(choices, weights);
       if (options_.self_test) text += self_test_definition(*options_.self_test, interface_, program_, options_.threads > 1);
@@ -270,7 +270,7 @@ class Emitter {
                                    interface_.dynamic() ? "const Dims& dims, " : "", arena_parameter(program_), memory_parameter(program_),
                                    options_.threads > 1 ? ", const onnxc_executor* executor" : "");
     if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
-    text += size_checks() + arena_checks(program_, interface_.dynamic());
+    text += size_checks(interface_, program_.states) + arena_checks(program_, interface_.dynamic());
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     return text + choices + fmt::format("  return {};\n}}\n\n", call("steps", program_));
   }
@@ -362,24 +362,6 @@ class Emitter {
     for (const SizeLimits::Product& p : limits_.products) text += "  " + product_check(p, interface_.symbol_names);
     for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
       text += "  " + requirement_check(r, interface_.symbol_names);
-    return text;
-  }
-
-  std::string size_checks() const {
-    std::string text;
-    const auto check = [&](const std::vector<Member>& list, const char* of) {
-      for (const Member& m : list) {
-        if (!m.fixed && m.is_span())
-          text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of,
-                              m.name, m.size);
-      }
-    };
-    check(interface_.inputs, "in");
-    check(interface_.outputs, "out");
-    for (const State& state : program_.states)
-      text += fmt::format("  if (in.{}.data() != out.{}.data()) return {{ONNXC_SEPARATE_STATE}};\n",
-                          interface_.inputs[static_cast<std::size_t>(state.past)].name,
-                          interface_.outputs[static_cast<std::size_t>(state.present)].name);
     return text;
   }
 

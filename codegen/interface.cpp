@@ -75,4 +75,22 @@ std::string Interface::dims_of(const std::string& pointer, const std::string& na
   return fmt::format("  const {}Dims dims{{{}}};\n", name_space.empty() ? "" : name_space + "::", values);
 }
 
+std::string size_checks(const Interface& interface, const std::vector<State>& states) {
+  std::string text;
+  const auto check = [&](const std::vector<Member>& list, const char* of) {
+    for (const Member& m : list) {
+      if (!m.fixed && m.is_span())
+        text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of,
+                            m.name, m.size);
+    }
+  };
+  check(interface.inputs, "in");
+  check(interface.outputs, "out");
+  for (const State& state : states)
+    text += fmt::format("  if (in.{}.data() != out.{}.data()) return {{ONNXC_SEPARATE_STATE}};\n",
+                        interface.inputs[static_cast<std::size_t>(state.past)].name,
+                        interface.outputs[static_cast<std::size_t>(state.present)].name);
+  return text;
+}
+
 }  // namespace onnxc

@@ -42,4 +42,7 @@ struct Interface {
   std::vector<Member> inputs, outputs;
 };
 
+/// Statements of `run` that return a status where the spans of `in` and `out` have other sizes, or states begin at two places.
+std::string size_checks(const Interface& interface, const std::vector<State>& states);
+
 }  // namespace onnxc

@@ -32,9 +32,15 @@ std::pair<std::string, std::string> parse_state(const std::string& text) {
 
 std::vector<std::pair<std::string, std::string>> usual_states(const Graph& graph) {
   // What stands in the name of an input, and of its output instead.
-  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"past_key_values.", "present_key_values."}, {"past_key_values.", "present."}, {"past_key_values", "present_key_values"}, {"past_key_values", "present"},
-      {"past_", "present_"}, {"past", "present"}, {"cache_in", "cache_out"}, {"_in", "_out"}, {"in_", "out_"}};
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"past_key_values.", "present_key_values."},
+                                                                             {"past_key_values.", "present."},
+                                                                             {"past_key_values", "present_key_values"},
+                                                                             {"past_key_values", "present"},
+                                                                             {"past_", "present_"},
+                                                                             {"past", "present"},
+                                                                             {"cache_in", "cache_out"},
+                                                                             {"_in", "_out"},
+                                                                             {"in_", "out_"}};
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const ValueId v : graph.inputs) {
     const std::string& input = graph[v].name;
@@ -69,7 +75,8 @@ void bind_states(Graph& graph, const std::vector<std::pair<std::string, std::str
     if (state.past < 0)
       throw Error(ErrorKind::Usage, fmt::format("--state names '{}', which is no input", past), "inputs are " + names(graph, graph.inputs));
     if (state.present < 0)
-      throw Error(ErrorKind::Usage, fmt::format("--state names '{}', which is no output", present), "outputs are " + names(graph, graph.outputs));
+      throw Error(ErrorKind::Usage, fmt::format("--state names '{}', which is no output", present),
+                  "outputs are " + names(graph, graph.outputs));
     for (const State& other : graph.states) {
       if (other.past == state.past || other.present == state.present)
         throw Error(ErrorKind::Usage, fmt::format("--state names '{}' twice", other.past == state.past ? past : present));

@@ -19,7 +19,8 @@ namespace onnxc {
 namespace {
 
 [[noreturn]] void refuse(const std::string& past, const std::string& present, const std::string& found) {
-  throw Error(ErrorKind::Unsupported, fmt::format("'{}' cannot be the state behind '{}': {}", present, past, found), "leave it out of --state");
+  throw Error(ErrorKind::Unsupported, fmt::format("'{}' cannot be the state behind '{}': {}", present, past, found),
+              "leave it out of --state");
 }
 
 /// The position of the node that computes a value, behind Identity; -1 where there is none.
@@ -39,7 +40,8 @@ void keep_shape(Graph& graph, const Type& past, const Type& present, const std::
     const Dim a = past.extents[axis], b = present.extents[axis];
     if (a == b) continue;
     if (never_equal(a, b) || a.depends_on_run() || b.depends_on_run())
-      refuse(past_name, present_name, fmt::format("it is {}, that is {}, and it is no Concat of that and more", present.text(), past.text()));
+      refuse(past_name, present_name,
+             fmt::format("it is {}, that is {}, and it is no Concat of that and more", present.text(), past.text()));
     graph.requirements.push_back({b, a, Requirement::Kind::Equal, fmt::format("the state '{}'", present_name)});
   }
 }

@@ -28,6 +28,39 @@ TEST_CASE("states are written and read by name, and passes keep them") {
   CHECK(lowered.states == graph.states);
 }
 
+TEST_CASE("a state that grows does so along its outermost axis") {
+  const auto cache = [](const std::string& past, const std::string& x, const std::string& axis) {
+    return parse_graph("graph \"cache\" (past: f32[" + past + "], x: f32[" + x +
+                       "]) -> (y, present) states (past -> present) {\n  present: ? = Concat(past, x) {axis = " + axis +
+                       "}\n  y: ? = Neg(past)\n}\n");
+  };
+  const auto placed = [&](const std::string& past, const std::string& x, const std::string& axis) {
+    return print_graph(run_pass("place_states", run_pass("infer_shapes", cache(past, x, axis))));
+  };
+  const std::string turned = placed("b, 4, n, 8", "b, 4, t, 8", "2");
+  CHECK(turned.find("(past: f32[n, b, 4, 8], x: f32[b, 4, t, 8])") != std::string::npos);
+  CHECK(turned.find("present: f32[n + t, b, 4, 8] = Concat(past, ") != std::string::npos);
+  // Only extents of 1 are before it, or it is the outermost one.
+  CHECK(placed("1, n, 8", "1, t, 8", "1").find("Transpose") == std::string::npos);
+  CHECK(placed("n, 8", "t, 8", "-2").find("Transpose") == std::string::npos);
+  CHECK(grows(run_pass("place_states", run_pass("infer_shapes", cache("b, n", "b, t", "1"))), {0, 1}));
+}
+
+TEST_CASE("a state that does not grow keeps its shape, which a run checks where it must") {
+  const auto placed = [](const std::string& past, const std::string& x) {
+    return run_pass("place_states",
+                    run_pass("infer_shapes", parse_graph("graph \"kept\" (past: f32[" + past + "], x: f32[" + x +
+                                                         "]) -> (present) states (past -> present) {\n  present: ? = Neg(x)\n}\n")));
+  };
+  CHECK(placed("2, b", "2, b").requirements.empty());
+  const Graph other = placed("2, a", "2, b");
+  REQUIRE(other.requirements.size() == 1);
+  CHECK(other.requirements[0].who == "the state 'present'");
+  CHECK(!grows(other, {0, 0}));
+  CHECK_THROWS_AS(placed("2, 3", "2, 4"), Error);
+  CHECK_THROWS_AS(placed("2, b", "2, b + 1"), Error);
+}
+
 TEST_CASE("a state is an input and an output of one type, in no other state") {
   CHECK_NOTHROW(verify_graph(step("past -> present"), "test"));
   CHECK_THROWS_AS(verify_graph(step("past -> present", "f32[2, 4]"), "test"), Error);

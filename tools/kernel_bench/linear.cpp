@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <onnxc/attention.hpp>
 #include <onnxc/fast_inner_product_any.hpp>
 #include <onnxc/gemm_few_columns.hpp>
 #include <onnxc/gemm_nbits.hpp>
@@ -150,6 +151,35 @@ Params stacked(int64_t heads, const Product& p) {
           .c_batch = {p.m * p.n}};
 }
 
+/// Encoders of 128 and 500 tokens, and a step of a language model with 512 keys.
+void add_attention(Suite& suite) {
+  constexpr int MR = Vec::width == 16 ? 8 : 6, NR = 2 * Vec::width;
+  struct Heads {
+    int64_t heads, queries, keys, size;
+  };
+  for (const auto& [heads, queries, keys, size] : {Heads{12, 128, 128, 32}, {6, 500, 500, 64}, {8, 1, 512, 64}}) {
+    const HeadSteps steps{0, size, heads * size};
+    const AttentionParams p{.batch = 1,
+                            .heads = heads,
+                            .queries = queries,
+                            .keys = keys,
+                            .size = size,
+                            .value_size = size,
+                            .scale = 0.125f,
+                            .q = steps,
+                            .k = steps,
+                            .v = steps,
+                            .y = steps};
+    suite.add("attention", fmt::format("{}x{}x{}x{}", heads, queries, keys, size), {2.0 * double(heads * queries) * double(keys * size), 0},
+              [p](Data& d) {
+                const int64_t floats = contract::attention_scratch(padded_to(p.keys, NR), p.size, padded_to(p.value_size, NR), MR);
+                return
+                    [p, q = d.numbers(p.queries * p.q.row), k = d.numbers(p.keys * p.k.row), v = d.numbers(p.keys * p.v.row),
+                     y = d.room(p.queries * p.y.row), scratch = d.room(floats)] { attention<MR, 2>({}, y, q, k, v, nullptr, scratch, p); };
+              });
+  }
+}
+
 void add_computed_products(Suite& suite) {
   // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
@@ -187,6 +217,7 @@ void add_linear(Suite& suite) {
   add_fast_inner_products(suite);
   add_vector_products(suite);
   add_packed_products(suite);
+  add_attention(suite);
   add_computed_products(suite);
 }
 

@@ -60,9 +60,35 @@ ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t n, 
   }
 }
 
-/// A row of dot products: y[j] = a . b[j] for j in [0, n), four rows of b at a time.
+/// Lane i is the sum over the lanes of x[i].
+ONNXC_INLINE Vec sums_of(Vec (&x)[Vec::width]) {
+  ONNXC_UNROLL for (int half = Vec::width / 2; half > 0; half /= 2) {
+    ONNXC_UNROLL for (int i = 0; i < half; ++i) x[i] = zip<false>(x[i], x[i + half]) + zip<true>(x[i], x[i + half]);
+  }
+  return x[0];
+}
+
+/// A row of dot products: y[j] = a . b[j] for j in [0, n), as many rows of b at a time as a vector has lanes, then four.
 ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t k, int64_t n, float* y) {
-  for (int64_t j = 0; j < n; j += 4) {
+  int64_t j = 0;
+  if constexpr (Vec::width >= 4 && !ONNXC_MICRO) {
+    for (; j + Vec::width <= n; j += Vec::width) {
+      const float* const rows = b + j * ldb;
+      Vec acc[Vec::width];
+      ONNXC_UNROLL for (Vec& sum : acc) sum = Vec::all(0.0f);
+      int64_t s = 0;
+      for (; s + Vec::width <= k; s += Vec::width) {
+        const Vec v = Vec::load(a + s);
+        ONNXC_UNROLL for (int u = 0; u < Vec::width; ++u) acc[u] = fma(v, Vec::load(rows + u * ldb + s), acc[u]);
+      }
+      if (s < k) {
+        const Vec v = Vec::load(a + s, k - s);
+        ONNXC_UNROLL for (int u = 0; u < Vec::width; ++u) acc[u] = fma(v, Vec::load(rows + u * ldb + s, k - s), acc[u]);
+      }
+      sums_of(acc).store(y + j);
+    }
+  }
+  for (; j < n; j += 4) {
     const float* rows[4];
     for (int64_t u = 0; u < 4; ++u) rows[u] = b + (j + u < n ? j + u : j) * ldb;
     Vec acc[4] = {Vec::all(0.0f), Vec::all(0.0f), Vec::all(0.0f), Vec::all(0.0f)};

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/ops/kernel_query.h"
 #include "compiler/select/gpu/rows_of_k.h"
-#include "compiler/select/islands/attention_chain.h"
+#include "compiler/select/islands/attention_args.h"
 
 namespace onnxc {
 namespace {
@@ -127,38 +126,16 @@ template <class Parts>
 void call_attention(KernelQuery& l, const Attention& a, const char* row, int64_t tile, int64_t splits, Parts parts) {
   const Rows q = rows_for(l, "queries", a, a.q, a.queries, a.size), k = rows_for(l, "keys", a, a.k, a.keys, a.size),
              v = rows_for(l, "values", a, a.v, a.keys, a.value_size);
-  NamedArgs params{{"batch", dim_arg(a.batch)},
-                   {"heads", dim_arg(a.heads)},
-                   {"queries", dim_arg(a.queries)},
-                   {"keys", dim_arg(a.keys)},
-                   {"size", dim_arg(gpu_row_of(a.size, ElementType::F32))},
-                   {"value_size", dim_arg(a.value_size)},
-                   {"scale", NumberArg{a.scale, ElementType::F32}},
-                   {"q", q.steps},
-                   {"k", k.steps},
-                   {"v", v.steps},
-                   {"y", dims_arg(DimList{a.y.batch, a.y.head, a.y.row})}};
-  if (!(a.k.shared == Dim(1))) params.emplace_back("shared_heads", dim_arg(a.k.shared));
-  std::optional<View> cleared;
-  if (a.cleared) {
-    cleared = l.operand(a.cleared->value);
-    params.emplace_back("cleared", dims_arg(DimList{a.cleared->batch, a.cleared->head, a.cleared->row}));
-  }
-  if (a.nan_is_zero) params.emplace_back("nan_is_zero", flag_arg(true));
-  if (splits > 1) params.emplace_back("splits", dim_arg(splits));
-  std::vector<FormArg> operands;
-  for (const ScoreOperand& operand : a.operands) {
-    const View view = l.operand(operand.value);
-    operands.push_back({operand.by_key ? "OfScores" : "OfQueries", view.pointer, {operand.batch, operand.head, operand.row}, {}});
-  }
+  AttentionArgs args = attention_args(l, a, gpu_row_of(a.size, ElementType::F32), q.steps, k.steps, v.steps);
+  if (splits > 1) args.params.emplace_back("splits", dim_arg(splits));
   const View y = l.out(0);
   StepBuilder step = l.call(row);
   step.template_arg(tile).pointer(y).pointer(q.data).pointer(k.data).pointer(v.data);
-  if (cleared) step.pointer(*cleared);
+  if (args.cleared) step.pointer(*args.cleared);
   else step.null();
   parts(step);
-  step.params(std::move(params));
-  if (a.scores) step.epilogue(l.epilogue(*a.scores, std::move(operands)));
+  step.params(std::move(args.params));
+  if (a.scores) step.epilogue(l.epilogue(*a.scores, std::move(args.operands)));
   step.macs(a.batch * a.heads * a.queries * a.keys * (a.size + a.value_size)).emit();
 }
 

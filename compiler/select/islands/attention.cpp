@@ -1,14 +1,11 @@
 #include "compiler/select/islands/attention.h"
 
-#include "compiler/ops/kernel_query.h"
-#include "compiler/select/islands/attention_chain.h"
+#include "compiler/select/islands/attention_args.h"
 #include "compiler/select/tiles.h"
 #include "runtime_stub/onnxc/contract/attention.hpp"
 
 namespace onnxc {
 namespace {
-
-Arg steps_arg(const HeadRows& rows, Dim row) { return dims_arg(DimList{rows.batch, rows.head, row}); }
 
 /// Where the rows of an operand begin.
 PointerArg first_of(KernelQuery& l, const HeadRows& rows) {
@@ -39,39 +36,19 @@ void lower_attention(KernelQuery& last) {
   const PointerArg scratch =
       last.thread_workspace("attention", ElementType::F32,
                             contract::attention_scratch(round_up(a.keys, tile.nr), a.size, round_up(a.value_size, tile.nr), tile.rows));
-  NamedArgs params{{"batch", dim_arg(a.batch)},
-                   {"heads", dim_arg(a.heads)},
-                   {"queries", dim_arg(a.queries)},
-                   {"keys", dim_arg(a.keys)},
-                   {"size", dim_arg(a.size)},
-                   {"value_size", dim_arg(a.value_size)},
-                   {"scale", NumberArg{a.scale, ElementType::F32}},
-                   {"q", steps_arg(a.q, a.q.row)},
-                   {"k", steps_arg(a.k, of_keys ? a.k.row : a.k.element)},
-                   {"v", steps_arg(a.v, a.v.row)},
-                   {"y", steps_arg(a.y, a.y.row)}};
-  if (!(a.k.shared == Dim(1))) params.emplace_back("shared_heads", dim_arg(a.k.shared));
-  std::optional<View> cleared;
-  if (a.cleared) {
-    cleared = last.operand(a.cleared->value);
-    params.emplace_back("cleared", dims_arg(DimList{a.cleared->batch, a.cleared->head, a.cleared->row}));
-  }
-  if (a.nan_is_zero) params.emplace_back("nan_is_zero", flag_arg(true));
-  std::vector<FormArg> operands;
-  for (const ScoreOperand& operand : a.operands) {
-    const View view = last.operand(operand.value);
-    operands.push_back({operand.by_key ? "OfScores" : "OfQueries", view.pointer, {operand.batch, operand.head, operand.row}, {}});
-  }
+  const auto steps = [](const HeadRows& rows, Dim row) { return dims_arg(DimList{rows.batch, rows.head, row}); };
+  AttentionArgs args =
+      attention_args(last, a, a.size, steps(a.q, a.q.row), steps(a.k, of_keys ? a.k.row : a.k.element), steps(a.v, a.v.row));
   const View y = last.out(0);
   StepBuilder step = last.call("attention");
   step.template_arg(tile.rows).template_arg(tile.vectors);
   if (of_keys) step.template_arg(RuntimeName{"kTransposed"});
   else step.template_arg(false);
   step.pointer(y).pointer(q).pointer(k).pointer(v);
-  if (cleared) step.pointer(*cleared);
+  if (args.cleared) step.pointer(*args.cleared);
   else step.null();
-  step.pointer(scratch).params(std::move(params));
-  if (a.scores) step.epilogue(last.epilogue(*a.scores, std::move(operands)));
+  step.pointer(scratch).params(std::move(args.params));
+  if (a.scores) step.epilogue(last.epilogue(*a.scores, std::move(args.operands)));
   step.macs(a.batch * a.heads * a.queries * a.keys * (a.size + a.value_size)).emit();
 }
 

@@ -49,13 +49,14 @@ ONNXC_INLINE auto load_score(const OfQueries<T>& operand, int64_t at, int64_t, N
 
 constexpr float kLog2E = 1.44269504f;
 
-/// Makes powers 2^(s log2(e) - shift) of the scores in a row.
+/// Makes powers 2^((s - highest) log2(e) - fewer) of the scores in a row. The difference comes first: a mask of the least float times log2(e) is
+/// infinite, and products of large scores are rounded to multiples of more than a power's range.
 struct PowersOfRow {
   float* s;
-  Vec shift;
+  Vec highest, fewer;
   template <class... N>
   ONNXC_INLINE Vec operator()(int64_t key, N... n) const {
-    const Vec power = fn::detail::power_of_2(fma(Vec::load(s + key, n...), Vec::all(kLog2E), -shift));
+    const Vec power = fn::detail::power_of_2(fma(Vec::load(s + key, n...) - highest, Vec::all(kLog2E), -fewer));
     power.store(s + key, n...);
     return power;
   }
@@ -244,7 +245,7 @@ class Attention {
     const float highest = reduce_row<Max>(p_.keys, ScoresOfRow<Scores>{s, Vec::all(p_.scale), scores_, batch_, head, query});
     const bool finite = highest - highest == 0.0f;
     const float total =
-        finite ? reduce_row<Sum>(p_.keys, PowersOfRow{s, Vec::all(highest * kLog2E + fewer_)}) : softmax_sum(s, s, p_.keys, highest);
+        finite ? reduce_row<Sum>(p_.keys, PowersOfRow{s, Vec::all(highest), Vec::all(fewer_)}) : softmax_sum(s, s, p_.keys, highest);
     if (p_.nan_is_zero && total != total) return zero();
     factors_[r] = total == 0.0f ? 0.0f : 1.0f / total;  // there is no key
   }

@@ -148,6 +148,22 @@ TEST_CASE("queries without probabilities") {
   }
 }
 
+TEST_CASE("scores of a row may all be as large as floats are") {
+  for (const float all : {-1e10f, -3e38f, std::numeric_limits<float>::lowest(), 1e10f, 3e38f}) {
+    for (const int64_t queries : {2, 13}) {
+      INFO(all << " queries " << queries);
+      Case c(1, 2, queries, 20, 8, 8);
+      for (float& x : c.q) x = 0;
+      for (float& factor : c.factors) factor = 1;
+      for (unsigned char& x : c.chosen) x = 1;
+      for (size_t i = 0; i < c.mask.size(); ++i) c.mask[i] = i % 20 < 17 ? all : 0;  // of all keys there, but for the last ones
+      c.check(1);
+      for (float& x : c.mask) x = all;
+      c.check(1);
+    }
+  }
+}
+
 TEST_CASE("a masked key counts if its value is not finite") {
   for (const bool finite : {true, false}) {
     for (const int64_t queries : {2, 13}) {

@@ -98,6 +98,19 @@ TEST_CASE("files that belong together are all new, or all as they were") {
   CHECK(count_in(folder.path()) == 3);
 }
 
+TEST_CASE("no new file replaces another, or what was read") {
+  const test::TemporaryFolder folder;
+  const fs::path one = folder.path() / "one", link = folder.path() / "link";
+  write_file(one, "old");
+  fs::create_symlink(one, link);
+  NewFiles files;
+  files.add(link, "new");
+  CHECK_THROWS_WITH(files.add(folder.path() / "." / "one", "new"), Catch::Matchers::Contains("would be written twice"));
+  CHECK_THROWS_WITH(files.spare({one}), Catch::Matchers::Contains("is read, and would be replaced"));
+  files.spare({folder.path() / "other"});
+  CHECK(read_file(one) == "old");
+}
+
 TEST_CASE("a leftover goes with its owner") {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "file", inner = folder.path() / "inner";

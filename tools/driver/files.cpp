@@ -153,6 +153,13 @@ bool exchange(Leftover& beside, Leftover& old, const fs::path& target) noexcept 
   return false;
 }
 
+/// The same for all ways to write a path.
+fs::path place_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+  return place.empty() ? path : place;
+}
+
 }  // namespace
 
 template <class Write>
@@ -163,6 +170,10 @@ void NewFiles::write(const fs::path& path, const Write& write) {
   const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
   File file{path, is_file ? fs::canonical(path, error) : path};
   if (file.target.empty()) file.target = path;
+  for (const File& other : files_) {
+    if (!is_device && place_of(other.target) == place_of(file.target))
+      throw Error(ErrorKind::Usage, fmt::format("{} would be written twice; give each output a name of its own", path.string()));
+  }
   Descriptor to(is_device ? ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC) : open_beside(file.target, file.beside));
   if (to.get() < 0) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(file.target, errno));
   Writer writer(to.get());
@@ -179,6 +190,15 @@ void NewFiles::add(const fs::path& path, std::string_view bytes) {
 }
 void NewFiles::add(const fs::path& path, const Text& text) {
   write(path, [&](const Text::Sink& sink) { text.write(sink); });
+}
+
+void NewFiles::spare(const std::vector<fs::path>& read) const {
+  for (const fs::path& path : read) {
+    for (const File& file : files_) {
+      if (place_of(path) == place_of(file.target))
+        throw Error(ErrorKind::Usage, fmt::format("{} is read, and would be replaced; give the output another name", file.path.string()));
+    }
+  }
 }
 
 void NewFiles::undo() noexcept {

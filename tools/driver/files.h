@@ -25,9 +25,11 @@ void write_file(const std::filesystem::path& path, const Text& text);
 /// then (SIGKILL, a loss of power) leaves it beside its place, as *.old; any other end puts it back or finishes.
 class NewFiles {
  public:
-  /// Devices and pipes are written to at once.
+  /// Devices and pipes are written to at once. Throws Error{Usage} for a second file at one place.
   void add(const std::filesystem::path& path, std::string_view bytes);
   void add(const std::filesystem::path& path, const Text& text);
+  /// Throws Error{Usage} if a file would replace one of those that were read.
+  void spare(const std::vector<std::filesystem::path>& read) const;
   /// Puts all into their places, in the order in which they were added.
   void commit();
 

@@ -80,7 +80,7 @@ int compile_command(Arguments& a) {
     if (!a.manifest.empty()) outputs.add(a.manifest, manifest({info, full_name(target), compiler, a.given, read}, outputs.hashes()));
     if (!a.depfile.empty()) outputs.add(a.depfile, depfile_text(a.output, read));
     if (!a.link_file.empty()) outputs.add(a.link_file, link_options(libraries));
-    outputs.commit();
+    outputs.commit(read);
     return 0;
   };
   if (a.emit == "shared" || a.emit == "object") {

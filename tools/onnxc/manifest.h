@@ -23,7 +23,11 @@ class Outputs {
   explicit Outputs(bool hashes) : wants_hashes_(hashes) {}
   void add(const std::filesystem::path& path, const std::string& bytes);
   void add(const std::filesystem::path& path, const Text& text);
-  void commit() { files_.commit(); }
+  /// `read`: files that none of these may replace.
+  void commit(const std::vector<std::filesystem::path>& read) {
+    files_.spare(read);
+    files_.commit();
+  }
   const std::vector<HashedFile>& hashes() const { return hashes_; }
 
  private:

@@ -42,7 +42,7 @@ def attention(g):
         ones = g.add("ConstantOfShape", [g.add("Concat", [length, length], {"axis": 0})], None, rounds=False)
         filled = g.add("Add", [ones, g.constant(np.asarray(1, np.float32))], rounds=False)
         seen = g.add("Cast", [g.add("Trilu", [filled], {"upper": 0}, rounds=False)], {"to": 9})
-        low = g.constant(np.asarray(g.among((-np.inf, -1e4)), x.dtype))
+        low = g.constant(np.asarray(g.among((-np.inf, -1e4, np.finfo(x.dtype).min)), x.dtype))
         scaled = g.add("Where", [seen, scaled, low], None, lambda y: scaled.error, rounds=False, wild=True)
     elif kind == "infinite" and x.is_fixed(1):
         mask = g.fresh((x.shape[1], x.shape[1]), bool)

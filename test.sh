@@ -108,6 +108,7 @@ beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "firmware" script tests/firmware/run.sh  # two networks in floats and integers on a Cortex-M4 and a Cortex-M55; --all: fourteen on each machine
 beside "rules for emitted code" script tests/check_emitted/run.sh  # some units of each kind, where clang's libraries are; --all: every network and backend test
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
+beside "weights of few bits" script tests/weight_bits/run.sh  # at -O0
 beside "compressed models" script tests/compress/run.sh  # --all: also large networks
 beside "states" script tests/state/run.sh  # to the bit as inputs and outputs
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/names.h"
+#include "codegen/outline.h"
 #include "codegen/regions.h"
 #include "compiler/support/stage.h"
 
@@ -24,6 +25,11 @@ std::string name_space_of(const Compilation& compilation, const std::string& ask
 }
 
 }  // namespace
+
+std::string text(const WeightSavings& rounded, const WeightForm& form) {
+  return fmt::format("{} weights are codes of {} bits in blocks of {}: {} bytes, {} as floats", thousands(rounded.weights), form.bits,
+                     form.block, thousands(rounded.bytes), thousands(rounded.bytes_as_floats()));
+}
 
 Unit emit_compilation(const Compilation& compilation, const CompileOptions& options) {
   const Stage stage("the emission of C++");
@@ -75,6 +81,10 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   if (options.math != Math::Default) emit.flags += fmt::format(" --math {}", name(options.math));
   if (options.narrow_weights != usual_narrow_weights(options))
     emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
+  if (options.weight_form) {
+    emit.flags += fmt::format(" --weight-bits {} --block {}", options.weight_form->bits, options.weight_form->block);
+    emit.weights_note = text(compilation.rounded_weights, *options.weight_form);
+  }
   if (options.subnormals != Subnormals::Flush) emit.flags += fmt::format(" --subnormals {}", name(options.subnormals));
   if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";

@@ -34,6 +34,9 @@ struct CompileOptions : CompilerOptions {
   }
 };
 
+/// `5,390,336 weights are codes of 4 bits in blocks of 32: 3,369,024 bytes, 21,561,344 as floats`
+std::string text(const WeightSavings& rounded, const WeightForm& form);
+
 /// Throws Error.
 Unit compile_file(const std::filesystem::path& model, const CompileOptions& options);
 /// The same, starting from a compilation.

@@ -147,7 +147,8 @@ class Emitter {
     return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n{}", comment_text(file),
                        options_.version, comment_text(options_.model_file), options_.model_sha256, comment_text(options_.opsets),
                        options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300),
-                       links.empty() ? "" : "// Links with:" + links + "\n");
+                       (links.empty() ? "" : "// Links with:" + links + "\n") +
+                           (options_.weights_note.empty() ? "" : "// " + options_.weights_note + ".\n"));
   }
 
   std::string header() const {

@@ -33,6 +33,7 @@ struct EmitOptions {
   std::shared_ptr<const SelfTest> self_test{};  ///< null: none
   std::optional<int64_t> stack_bytes{};         ///< that a run uses, as `stack_compiler` made the unit: for the interface
   std::string stack_compiler{};
+  std::string weights_note;  ///< what was rounded, for the header comment; or empty
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

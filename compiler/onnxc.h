@@ -16,6 +16,7 @@
 #include "compiler/lowering/memory/memory_goal.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/passes/weight_form.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -42,6 +43,7 @@ struct CompilerOptions {
   Devices devices = Devices::Auto;    ///< of a target with a GPU
   std::optional<int64_t> gpu_memory;  ///< bytes on the GPU for weights and arena
   NarrowWeights narrow_weights = NarrowWeights::Auto;
+  std::optional<WeightForm> weight_form{};    ///< weights of products and tables of Gather are rounded to codes of few bits
   Subnormals subnormals = Subnormals::Flush;  ///< Flush: subnormal packed weights become zeros, too
   double weights_growth = 2;                  ///< packed weights are at most this many times as large as the model's
   /// In bytes. A model that may need more is refused. Without it, kMostArena applies if all sizes are known.
@@ -91,7 +93,8 @@ struct Compilation {
   EqualExtents equal;  ///< of extents of the inputs that meet in broadcasting
   /// Graph::float_reasons
   std::map<std::string, std::string> float_reasons{};
-  std::vector<Variant> variants;  ///< the first one whose condition holds runs, otherwise `program`
+  std::vector<Variant> variants{};  ///< the first one whose condition holds runs, otherwise `program`
+  WeightSavings rounded_weights{};  ///< by CompilerOptions::weight_form
 };
 
 /// Import, passes, lowering, memory plan. Throws Error.

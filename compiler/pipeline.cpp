@@ -36,6 +36,7 @@ struct Pass {
 constexpr Pass kPasses[] = {
     {"bind_gradients",                  bind_gradients,                  false},  // what Gradient differentiates; before names change
     {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; values get types
+    {"quantise_weights",                quantise_weights,                false},  // for --weight-bits alone; before what reads weights is rewritten
     // Values of 16 bits become two bytes in products by constants. Then the same for bytes alone.
     {"recognise_digits",                recognise_digits,                true, false, {Feature::Vnni}},
     {"recognise_quantised",             recognise_quantised,             true},   // QuantizeLinear and its inverse around products become bytes
@@ -230,15 +231,21 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (!options.zip_maps) graph = unzip_maps(std::move(graph));  // classical models then need no heap
   int optional_passes = 0;
   std::optional<int64_t> fold_bytes_left = options.max_fold_bytes;
+  std::map<std::string, std::string> reasons_of_weights;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
     if (pass.math == Math::Default && (options.math == Math::Strict || options.math == Math::Reproducible)) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
     if (pass.bare && !result.target.bare) continue;
     if (pass.needs != Features{} && result.target.gpu != nullptr) continue;  // vectors of a processor
+    const bool rounds = pass.run == static_cast<Graph (*)(Graph)>(quantise_weights);
+    if (rounds && !options.weight_form) continue;
     const Stage stage(pass.name);
     const bool folds = pass.run == static_cast<Graph (*)(Graph)>(fold_constants);
-    graph = folds && fold_bytes_left ? fold_constants(std::move(graph), *fold_bytes_left) : pass.run(std::move(graph));
+    if (rounds) {
+      graph = quantise_weights(std::move(graph), *options.weight_form, result.rounded_weights);
+      reasons_of_weights = graph.float_reasons;
+    } else graph = folds && fold_bytes_left ? fold_constants(std::move(graph), *fold_bytes_left) : pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
   if (options.stop_after == "all") return result;
@@ -258,7 +265,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
                            .output_names = std::move(output_names),
                            .value_outputs = general != nullptr ? are_values(*general) : std::vector<bool>{}};
   result.equal = equal_extents(graph);
-  result.float_reasons = graph.float_reasons;
+  result.float_reasons = std::move(reasons_of_weights);  // they say more than passes that find a quantised network
+  result.float_reasons.merge(graph.float_reasons);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);

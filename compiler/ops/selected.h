@@ -43,6 +43,8 @@ bool lower_byte_columns(KernelQuery& l);
 void lower_fast_centred_matmul(KernelQuery& l);
 /// Lowers a MatMulNBits of f32 whose weights are constant and which has neither bias nor g_idx: select/product/nbits.cpp.
 void lower_fast_nbits(KernelQuery& l);
+/// States the candidate for a GatherBlockQuantized of rows of a constant matrix, of which a run reads so many bytes: select/product/nbits_table.cpp.
+void consider_packed_rows(KernelQuery& l, double bytes);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/passes/weight_form.h"
 
 namespace onnxc {
 
@@ -31,6 +32,10 @@ Graph place_states(Graph graph);
 /// Keeps constant weights of few bits as they are in products that would wait for larger ones. Needs:
 /// recognise_quantised, which takes products of two quantised operands.
 Graph recognise_weight_only(Graph graph);
+/// Rounds constant weights of products, and tables of Gather, to codes of few bits. Only on demand, since it changes results. Needs: infer_shapes.
+Graph quantise_weights(Graph graph, const WeightForm& form, WeightSavings& savings);
+/// The same with 4 bits in blocks of 16, however few the weights: for tests.
+Graph quantise_weights(Graph graph);
 /// Makes every elementwise operator a Map with its expression. Needs: infer_shapes.
 Graph lower_elementwise(Graph graph);
 /// Removes x+0, x*1, double transposes, reshape chains, exact cast round trips, Identity; see the file for the list.

@@ -13,6 +13,7 @@
 #include <bit>
 
 #include "compiler/passes/float_nodes.h"
+#include "compiler/passes/packed_products.h"
 #include "compiler/passes/passes.h"
 #include "compiler/support/attempt.h"
 
@@ -92,13 +93,7 @@ class Recogniser {
       if (const ElementType found = graph_[real].type.element; found != ElementType::F32)
         return Refusal{fmt::format("its weights are dequantised to {}; f32 would do", name(found))};
     }
-    if (node.is("Gemm")) {
-      if (node.integer("transA", 0) != 0) return Refusal{"it has transA; a Transpose before it would do"};
-      if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1)
-        return Refusal{"it has alpha or beta; scales that have these factors would do"};
-      if (node.has_input(2) && element_count(graph_[node.inputs[2]].type.extents) != graph_[node.outputs[0]].type.extents.back())
-        return Refusal{"its bias is no vector with an element for each column"};
-    }
+    if (std::string why = not_packable(graph_, node); !why.empty()) return Refusal{std::move(why)};
     w.k = w.q->shape[transposed ? 1 : 0];
     w.n = w.q->shape[transposed ? 0 : 1];
     if (w.k == 0 || w.n == 0 || w.k > INT32_MAX || w.n > INT32_MAX) return std::nullopt;
@@ -118,49 +113,22 @@ class Recogniser {
     return w;
   }
 
-  ValueId constant(const std::string& name, ElementType type, std::vector<int64_t> shape, std::vector<std::byte> bytes) {
-    return graph_.add_constant(name, std::make_shared<const TensorData>(TensorData{type, std::move(shape), std::move(bytes), {}}));
-  }
-
   void rewrite(Node& node, const PackedWeights& w) {
-    const int64_t bits = w.bits(), offset = is_signed(w.q->type) ? 1 << (bits - 1) : 0, middle = 1 << (bits - 1);
+    const int64_t bits = w.bits(), offset = is_signed(w.q->type) ? 1 << (bits - 1) : 0;
     const int64_t whole = std::max<int64_t>(16, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(w.k))));
-    const int64_t block = w.block != 0 ? w.block : std::min(kRepeated, whole), blocks = (w.k + block - 1) / block, per_byte = 8 / bits;
-    const int64_t own_blocks = w.block != 0 ? blocks : 1;
+    PackedMatrix packed(w.k, w.n, bits, w.block != 0 ? w.block : std::min(kRepeated, whole));
+    const int64_t own_blocks = w.block != 0 ? packed.blocks() : 1;
     const auto at = [&](int64_t row, int64_t column, int64_t rows) { return w.transposed ? column * rows + row : row * w.n + column; };
     const auto of_block = [&](const auto& values, int64_t number, int64_t column) {
       return values[static_cast<std::size_t>(values.size() == 1 ? 0 : at(w.block != 0 ? number : 0, column, own_blocks))];
     };
-    const auto put = [&](std::vector<std::byte>& to, int64_t first_byte, int64_t i, int64_t code) {
-      to[static_cast<std::size_t>(first_byte + i / per_byte)] |= static_cast<std::byte>(code << (i % per_byte * bits));
-    };
     const std::vector<int64_t> codes = to_integers(*w.q), zeros = w.zero != nullptr ? to_integers(*w.zero) : std::vector<int64_t>{0};
-    const int64_t bytes = block / per_byte, zero_bytes = (blocks + per_byte - 1) / per_byte;
-    std::vector<std::byte> q(static_cast<std::size_t>(w.n * blocks * bytes)), z(static_cast<std::size_t>(w.n * zero_bytes)),
-        s(static_cast<std::size_t>(w.n * blocks) * sizeof(float));
-    bool all_middle = true;
     for (int64_t column = 0; column < w.n; ++column) {
-      for (int64_t number = 0; number < blocks; ++number) {
-        const int64_t first = number * block, zero = of_block(zeros, number, column) + offset;
-        for (int64_t row = first; row < std::min(first + block, w.k); ++row)
-          put(q, (column * blocks + number) * bytes, row - first, codes[static_cast<std::size_t>(at(row, column, w.k))] + offset);
-        put(z, column * zero_bytes, number, zero);
-        all_middle = all_middle && zero == middle;
-        const float scale = of_block(w.scale->as<float>(), number, column);
-        std::memcpy(s.data() + static_cast<std::size_t>(column * blocks + number) * sizeof scale, &scale, sizeof scale);
-      }
+      for (int64_t number = 0; number < packed.blocks(); ++number)
+        packed.set_block(column, number, of_block(w.scale->as<float>(), number, column), of_block(zeros, number, column) + offset);
+      for (int64_t row = 0; row < w.k; ++row) packed.set_code(column, row, codes[static_cast<std::size_t>(at(row, column, w.k))] + offset);
     }
-    const std::string name = graph_[node.inputs[1]].name;
-    const ValueId bias = node.input(2);
-    node.domain = "com.microsoft";
-    node.op = "MatMulNBits";
-    node.version = 1;
-    node.schema = nullptr;
-    node.inputs = {node.inputs[0], constant(name, ElementType::U8, {w.n, blocks, bytes}, std::move(q)),
-                   constant(name + "_scale", ElementType::F32, {w.n * blocks}, std::move(s)),
-                   all_middle ? kAbsent : constant(name + "_zero", ElementType::U8, {w.n * zero_bytes}, std::move(z))};
-    if (bias != kAbsent) node.inputs.insert(node.inputs.end(), {kAbsent, bias});
-    node.attributes = {{"K", w.k}, {"N", w.n}, {"bits", bits}, {"block_size", block}};
+    multiply_packed(node, add_packed(graph_, graph_[node.inputs[1]].name, std::move(packed)));
   }
 
   Graph& graph_;

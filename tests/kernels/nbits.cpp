@@ -1,6 +1,8 @@
 // Products with packed weights of 2, 4 and 8 bits against sums in double: blocks of all lengths, every kind of zero point, tails of m, n and k,
 // threads, epilogues, values that are not finite. Bounds follow from how a is rounded.
+#include <onnxc/gather_nbits.hpp>
 #include <onnxc/gemm_nbits.hpp>
+#include <onnxc/scalar/gather_blocks.hpp>
 
 #include <catch2/catch.hpp>
 #include <random>
@@ -186,4 +188,50 @@ TEST_CASE("nbits: values that are not finite, tiny ones, zeros") {
       else CHECK(std::fabs(got - y) <= rounding);
     }
   }
+}
+
+namespace {
+
+/// Rows of a table that is the Transpose of the weights, to the bit; indices from the end, and beyond both ends.
+template <int Bits, int NR, class S, class Z>
+void check_rows(const Case& t, unsigned seed) {
+  INFO("bits " << Bits << " nr " << NR << " rows " << t.n << " k " << t.k << " block " << t.block);
+  const Weights w(t, Bits, seed);
+  const auto packed = pack::nbits({t.block, w.codes, w.scales, w.zero_codes, {}}, {t.k, t.n, Bits, NR, std::is_same_v<S, float16>});
+  const int64_t blocks = (t.k + t.block - 1) / t.block, row_bytes = t.k * Bits / 8, padded = blocks * t.block * Bits / 8;
+  std::vector<uint8_t> table;
+  for (int64_t i = 0; i < t.n; ++i) table.insert(table.end(), &w.codes[size_t(i * padded)], &w.codes[size_t(i * padded)] + row_bytes);
+  const std::vector<int64_t> indices{0, t.n - 1, -1, -t.n, t.n, -t.n - 1, t.n / 2};
+  const auto count = static_cast<int64_t>(indices.size());
+  std::vector<float> fast(size_t(count * t.k), kGuard), plain(size_t(count * t.k), kGuard);
+  for (int thread = 0; thread < t.threads; ++thread) {
+    const Share share{thread, t.threads};
+    gather_nbits<Bits, NR, S, Z>(share, fast.data(), reinterpret_cast<const uint8_t*>(packed.data()), indices.data(),
+                                 {t.n, t.k, pack::nbits_block(t.block), count});
+    const auto look_up = [&](auto zeros) {
+      scalar::gather_blocks<Bits>(share, plain.data(), table.data(), w.scales.data(), zeros, indices.data(), {t.n, t.k, t.block, count});
+    };
+    if constexpr (std::is_same_v<Z, NoZeros>) look_up(nullptr);
+    else look_up(w.zero_codes.data());
+  }
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = indices[size_t(i)] < 0 ? indices[size_t(i)] + t.n : indices[size_t(i)];
+    for (int64_t s = 0; s < t.k; ++s) {
+      const float wanted = row < 0 || row >= t.n ? 0.0f : float(w.numbers[size_t(s * t.n + row)]);
+      wrong += fast[size_t(i * t.k + s)] != wanted || plain[size_t(i * t.k + s)] != wanted;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("nbits: rows of tables, in the order of a product and of their own") {
+  check_rows<4, 1, float, NoZeros>({0, 5, 64, 32}, 1);
+  check_rows<4, 1, float16, uint8_t>({0, 40, 70, 16, Zero::Codes, 3}, 2);
+  check_rows<4, 4 * Vec::width, float16, uint8_t>({0, 4 * Vec::width + 3, 70, 32, Zero::Codes, 2}, 3);
+  check_rows<8, 2 * Vec::width, float, uint8_t>({0, 33, 1023, 512, Zero::Codes, 1}, 4);
+  check_rows<8, 1, float, NoZeros>({0, 1, 1, 16}, 5);
+  check_rows<2, Vec::width, float, uint8_t>({0, 9, 132, 64, Zero::Codes, 1}, 6);
 }

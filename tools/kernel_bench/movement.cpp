@@ -1,5 +1,6 @@
 // targets/kernels/movement.inc.
 #include <onnxc/byte_table.hpp>
+#include <onnxc/gather_nbits.hpp>
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/packed.hpp>
 #include <onnxc/pick_channels.hpp>
@@ -71,6 +72,11 @@ void add_movement(Suite& suite) {
   suite.add("gather_rows", "i8_128_of_384", [](Data& d) {
     return [x = d.counting<int8_t>(128 * 384, 100), scales = d.numbers(128), i = d.indices({128}, 128), y = d.room(128 * 384)] {
       return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128, .scales = scales});
+    };
+  });
+  suite.add("gather_nbits", "4_bits_128_of_384", [](Data& d) {
+    return [x = d.counting<uint8_t>(128 * 12 * 19, 251), i = d.indices({128}, 128), y = d.room(128 * 384)] {
+      gather_nbits<4, 1, float16, uint8_t>({}, y, x, i.data, {.rows = 128, .k = 384, .block = 32, .count = 128});
     };
   });
   suite.add("unpack", "int4_4096",

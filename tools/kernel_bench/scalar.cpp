@@ -10,6 +10,7 @@
 #include <onnxc/scalar/einsum.hpp>
 #include <onnxc/scalar/fill.hpp>
 #include <onnxc/scalar/gather.hpp>
+#include <onnxc/scalar/gather_blocks.hpp>
 #include <onnxc/scalar/gather_elements.hpp>
 #include <onnxc/scalar/grid_sample.hpp>
 #include <onnxc/scalar/inverse.hpp>
@@ -56,6 +57,11 @@ void add_products(Suite& suite) {
   suite.add("matmul_nbits", "1x256x256_int4", {65536}, [](Data& d) {
     return [a = d.numbers(256), w = d.counting<uint8_t>(32768, 251), scales = d.numbers(256 * 8), y = d.room(256)] {
       scalar::matmul_nbits<4, float>({}, y, a, w, scales, nullptr, nullptr, {.m = 1, .n = 256, .k = 256, .block = 32});
+    };
+  });
+  suite.add("scalar_gather_blocks", "4_bits_128_of_384", [](Data& d) {
+    return [x = d.counting<uint8_t>(128 * 192, 251), scales = d.numbers(128 * 12), i = d.indices({128}, 128), y = d.room(128 * 384)] {
+      scalar::gather_blocks<4>({}, y, x, scales, nullptr, i.data, {.rows = 128, .k = 384, .block = 32, .count = 128});
     };
   });
   suite.add("scalar_deform_conv", "14x14x4-4_k3", {196.0 * 4 * 4 * 9}, [](Data& d) {

@@ -285,6 +285,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
                    {"threads", options.threads},
                    {"totals", describe_totals(program)},
                    {"arena", describe_arena(program, Device::Cpu)}};
+  if (options.weight_form) all["rounded_weights"] = text(c.rounded_weights, *options.weight_form);
   if (!program.regions.empty()) all["regions"] = describe_regions(program);
   if (c.target.gpu != nullptr) {
     all["device_arena"] = describe_arena(program, Device::Gpu);

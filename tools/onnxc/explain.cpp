@@ -86,6 +86,7 @@ class Explanation {
       fmt::print("  ");
       print_node(node);
     }
+    if (all_.contains("rounded_weights")) fmt::print("{}\n", line_of(all_.at("rounded_weights")));
     if (!all_.at("on_host").empty()) fmt::print("{}\n", styled(Style::Bold, "on the host, although the unit is for a GPU"));
     for (const ordered_json& group : all_.at("on_host")) fmt::print("  {}\n", text_of_group(group));
     if (!all_.at("floats").empty()) fmt::print("{}\n", styled(Style::Bold, "in floats, although the network is quantised"));

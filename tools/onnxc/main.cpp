@@ -92,6 +92,7 @@ int compile_command(Arguments& a) {
   if (a.emit == "graph" && o.stop_after.empty()) o.stop_after = "all";
   Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
+  if (a.explain && o.weight_form) fmt::print("{}\n", text(c.rounded_weights, *o.weight_form));
   if (a.explain && c.target.gpu != nullptr) print_devices(c.program);
   const auto give = [&](const std::string& text) {
     if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);

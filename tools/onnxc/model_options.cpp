@@ -112,6 +112,15 @@ void ModelOptions::add_to(CLI::App& app) {
                  "Strassen's algorithms, "
                  "recurrences, tables of Gather). auto by default, all at -Os")
       ->check(CLI::IsMember({"off", "auto", "all"}));
+  CLI::Option* const bits =
+      app.add_option("--weight-bits", weight_bits_,
+                     "Round weights of MatMul and Gemm, and tables of Gather, to codes of 8 or 4 bits with a scale and a zero point for "
+                     "each block; values stay floats. Weights of fewer than 4096 elements stay floats, too; see docs/quantising.md")
+          ->check(CLI::IsMember({8, 4}));
+  app.add_option("--block", block_, "Weights of a block of --weight-bits: fewer are more exact and take more bytes")
+      ->capture_default_str()
+      ->check(CLI::IsMember({16, 32, 64, 128, 256}))
+      ->needs(bits);
   app.add_option("--subnormals", subnormals_,
                  "Floats below the smallest normal number, which most processors compute slowly: flush (a run and the weights have zeros "
                  "for them; the caller's mode of "
@@ -244,6 +253,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
                         : narrow_weights_ == "off" ? NarrowWeights::Off
                         : narrow_weights_ == "all" ? NarrowWeights::All
                                                    : NarrowWeights::Auto;
+  if (weight_bits_) rest.weight_form = WeightForm{.bits = *weight_bits_, .block = block_};
   rest.weights_growth = weights_growth_ ? *weights_growth_ : rest.small ? 1.0 : CompilerOptions().weights_growth;
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));

@@ -34,6 +34,8 @@ class ModelOptions {
   std::optional<double> weights_growth_;
   std::optional<std::string> memory_, narrow_weights_;  // by default what the level gives
   bool no_heap_ = false, huge_pages_ = false, measure_ = false, repair_ = false;
+  std::optional<int> weight_bits_;
+  int64_t block_ = WeightForm().block;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_, specialize_, states_, custom_operators_, include_folders_, regions_;

@@ -44,7 +44,7 @@ class Verification {
   int run() {
     CompileOptions compile = options_.run.compile;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
-      if (pass == "import") model_ = run_pass("bind_gradients", clone(graph));  // what Gradient means is said by names
+      if (pass == first_pass_) model_ = pass == "import" ? run_pass("bind_gradients", clone(graph)) : clone(graph);
     };
     const Compilation compilation = compile_model(options_.run.model, compile);
     unit_ = build_and_load(compilation, options_.run.compile);
@@ -190,7 +190,10 @@ class Verification {
     PassWatch watch(trials_, mode_);
     Progress progress("passes", pass_names().size());
     CompileOptions compile = options_.run.compile;
+    bool has_begun = false;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
+      has_begun = has_begun || pass == first_pass_;
+      if (!has_begun) return progress.step();
       const PassWatch::Finding& finding = watch.see(pass, graph);
       const bool tells = pass != "import" && finding.kind != PassWatch::Finding::Kind::Unchanged;
       if (tells && !(options_.quiet && finding.kind == PassWatch::Finding::Kind::Right)) print(finding);
@@ -241,6 +244,8 @@ class Verification {
   }
 
   const VerifyOptions& options_;
+  /// After it, the graph says what the unit has to compute. What Gradient means is said by names, until they are bound.
+  const std::string first_pass_ = options_.run.compile.weight_form ? "quantise_weights" : "import";
   Tolerance tolerance_;
   ModelSummary summary_;
   SubnormalMode mode_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/ops/selected.h"
+#include "compiler/select/product/nbits.h"
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/contract/nbits.hpp"
@@ -38,7 +39,7 @@ Product product_of(KernelQuery& l) {
                .scales = floats_of(l.constant(2)),
                .zero_codes = zeros != nullptr && zeros->type == ElementType::U8 ? zeros->as<uint8_t>() : std::span<const uint8_t>(),
                .zeros = floats_of(zeros)};
-  p.half_scales = std::ranges::all_of(p.weights.scales, [](float s) { return static_cast<float>(float16(s)) == s; });
+  p.half_scales = fit_half(p.weights.scales);
   return p;
 }
 
@@ -64,11 +65,19 @@ void end(StepBuilder& step, KernelQuery& l, const Product& p, PointerArg scratch
 
 }  // namespace
 
+int64_t nbits_columns(const Target& target, int64_t n) {
+  // As many vectors as a row keeps sums of in registers.
+  return std::min<int64_t>(choose_row_tile(target, n).vectors, target.vector_registers >= 32 ? 4 : 2) * target.vector_floats;
+}
+
+bool fit_half(std::span<const float> scales) {
+  return std::ranges::all_of(scales, [](float s) { return static_cast<float>(float16(s)) == s; });
+}
+
 void lower_fast_nbits(KernelQuery& l) {
   Product p = product_of(l);
   const int64_t lanes = l.target().vector_floats;
-  // As many vectors as a row keeps sums of in registers.
-  p.nr = std::min<int64_t>(choose_row_tile(l.target(), p.n).vectors, l.target().vector_registers >= 32 ? 4 : 2) * lanes;
+  p.nr = nbits_columns(l.target(), p.n);
   const int64_t block_bytes = contract::nbits_block_bytes(p.block, p.nr, p.bits, p.half_scales ? 2 : 4, zero_bytes(p)),
                 columns = contract::round_up(p.n, p.nr), bytes = columns / p.nr * ((p.k + p.block - 1) / p.block) * block_bytes;
   const int64_t of_model =

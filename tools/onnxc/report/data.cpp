@@ -34,6 +34,7 @@ ordered_json describe_options(const CompileOptions& options) {
           {"memory", name(options.memory)},
           {"math", name(options.math)},
           {"narrow_weights", name(options.narrow_weights)},
+          {"weight_bits", options.weight_form ? options.weight_form->bits : 32},
           {"weights_growth", options.weights_growth},
           {"dims", std::move(dims)}};
 }

@@ -13,7 +13,7 @@ namespace onnxc {
 ///
 ///   onnxc, kind: "report"
 ///   model:    {file, sha256, graph, ir_version, opsets, producer}
-///   options:  {level ("-O3"), memory, math, narrow_weights, weights_growth, dims: {name: "8" or "1..64"}}
+///   options:  {level ("-O3"), memory, math, narrow_weights, weight_bits, weights_growth, dims: {name: "8" or "1..64"}}
 ///   roofline: {peak_gmacs, gbytes, from}: what the fastest rows of the catalogue reach on one thread
 ///   graphs:   {model, steps}; see graph_views.h
 ///   passes:   see pass_changes.h

@@ -5,18 +5,18 @@
 
 #include "compiler/select/gpu/rows_of_k.h"
 #include "compiler/select/islands/attention_args.h"
+#include "compiler/select/likely.h"
 
 namespace onnxc {
 namespace {
 
-double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
 /// A batch that only a run tells counts as one.
 double likely_batch(const Attention& a) { return a.batch.is_constant() ? static_cast<double>(a.batch.value()) : 1.0; }
 /// Few queries meet the keys of a cache.
 double likely_keys(const Attention& a) {
   constexpr int64_t kFewQueries = 16;
   constexpr double kCache = 1024;
-  return !a.keys.is_constant() && a.queries.max_value() <= kFewQueries ? kCache : likely(a.keys);
+  return !a.keys.is_constant() && a.queries.max_value() <= kFewQueries ? kCache : likely_extent(a.keys);
 }
 
 Dim rows_of(const Attention& a) { return a.batch * a.heads * a.queries; }
@@ -39,7 +39,7 @@ ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
     // As in gpu/attention.hpp.
     const double queries = 64.0 / static_cast<double>(parts), stage = tile <= 64 && parts > 1 ? 64 : 32;
     const double resident = tile <= 32 ? 3 : tile <= 96 ? 2 : 1;  // by registers and shared memory (tests/gpu/kernels.list)
-    const double blocks = std::ceil(likely(a.queries) / queries) * likely(a.heads) * likely_batch(a);
+    const double blocks = std::ceil(likely_extent(a.queries) / queries) * likely_extent(a.heads) * likely_batch(a);
     const double of_one = std::ceil(blocks / gpu.multiprocessors), stages = std::ceil(likely_keys(a) / stage);
     const double busy = std::min(1.0, std::min(of_one, resident) / 2), of_block = queries * stages * stage * 2 * static_cast<double>(tile);
     const double macs = std::max(of_one * of_block / busy * gpu.multiprocessors, std::ceil(of_one / resident) * stages * kMacsOfStage) +
@@ -54,7 +54,7 @@ ManyQueries plan_for_many(const Attention& a, const Gpu& gpu) {
 /// Bytes that attention reads and writes at least.
 double bytes_of(const Attention& a) {
   const double size = static_cast<double>(a.size.value() + a.value_size.value());
-  return 4 * likely_batch(a) * likely(a.heads) * size * (likely(a.queries) + likely_keys(a) / likely(a.k.shared));
+  return 4 * likely_batch(a) * likely_extent(a.heads) * size * (likely_extent(a.queries) + likely_keys(a) / likely_extent(a.k.shared));
 }
 
 /// The kernel for few queries: what the whole GPU could multiply and add while it runs.
@@ -72,7 +72,7 @@ FewQueries plan_for_few(const Attention& a, const Gpu& gpu) {
   int64_t tile = 32;
   while (tile < std::max(a.size.value(), a.value_size.value())) tile *= 2;
   const double at_once = static_cast<double>(kThreads / (tile / 4) * kUnderWay), keys = likely_keys(a),
-               rows = likely_batch(a) * likely(a.heads) * likely(a.queries);
+               rows = likely_batch(a) * likely_extent(a.heads) * likely_extent(a.queries);
   const double bytes = 4 * rows * keys * static_cast<double>(a.size.value() + a.value_size.value());
   FewQueries best{.tile = tile};
   for (int64_t splits = 1; splits <= kMostSplits; splits *= 2) {

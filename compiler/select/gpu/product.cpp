@@ -6,12 +6,11 @@
 #include "compiler/select/conv/conv_call.h"
 #include "compiler/select/gpu/rows_of_k.h"
 #include "compiler/select/gpu/tiles.h"
+#include "compiler/select/likely.h"
 #include "runtime_stub/onnxc/contract/gpu.hpp"
 
 namespace onnxc {
 namespace {
-
-double likely(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
 
 /// The matrices of a stack by at most two axes: how many, and the steps of the operands in matrices of their own.
 struct Stack {
@@ -80,10 +79,12 @@ struct Product {
   ElementType left, right, sums;
   bool is_constant;  ///< the right side
 
-  double macs() const { return likely(stack.count()) * likely(matrices.m) * likely(matrices.n) * likely(matrices.k); }
+  double macs() const {
+    return likely_extent(stack.count()) * likely_extent(matrices.m) * likely_extent(matrices.n) * likely_extent(matrices.k);
+  }
   double bytes() const {
-    const double m = likely(matrices.m), n = likely(matrices.n), k = likely(matrices.k);
-    return likely(stack.count()) * (static_cast<double>(gpu_bytes(left)) * (m * k + n * k) + 4 * m * n);
+    const double m = likely_extent(matrices.m), n = likely_extent(matrices.n), k = likely_extent(matrices.k);
+    return likely_extent(stack.count()) * (static_cast<double>(gpu_bytes(left)) * (m * k + n * k) + 4 * m * n);
   }
 };
 
@@ -163,10 +164,10 @@ int64_t rows_at_once(Dim m) {
 GpuTilePlan plan_for(KernelQuery& l, const Product& product) {
   const MatrixProduct& p = product.matrices;
   const bool known = p.m.is_constant() && p.n.is_constant() && p.k.is_constant() && product.stack.count().is_constant();
-  return plan_gpu_product(*l.target().gpu, {.m = likely(p.m),
-                                            .n = likely(p.n),
-                                            .words = likely(p.k) * static_cast<double>(gpu_bytes(product.left)) / 4,
-                                            .matrices = likely(product.stack.count()),
+  return plan_gpu_product(*l.target().gpu, {.m = likely_extent(p.m),
+                                            .n = likely_extent(p.n),
+                                            .words = likely_extent(p.k) * static_cast<double>(gpu_bytes(product.left)) / 4,
+                                            .matrices = likely_extent(product.stack.count()),
                                             .may_split = known});
 }
 

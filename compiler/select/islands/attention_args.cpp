@@ -24,7 +24,8 @@ AttentionArgs attention_args(KernelQuery& last, const Attention& a, Dim size, Ar
   }
   if (a.nan_is_zero) args.params.emplace_back("nan_is_zero", flag_arg(true));
   for (const ScoreOperand& operand : a.operands)
-    args.operands.push_back({operand.by_key ? "OfScores" : "OfQueries", last.operand(operand.value).pointer, {operand.batch, operand.head, operand.row}, {}});
+    args.operands.push_back(
+        {operand.by_key ? "OfScores" : "OfQueries", last.operand(operand.value).pointer, {operand.batch, operand.head, operand.row}, {}});
   return args;
 }
 

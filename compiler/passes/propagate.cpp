@@ -59,6 +59,10 @@ class Propagation {
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
     refuse_inputs(graph);
+    // A Bind states them anew at its place; a region before it has a Bind of its own.
+    if (depth_ == 1) {
+      for (ValueId v : graph.inputs) graph[v].elements.reset();
+    }
     forget(graph);  // what an earlier walk, or another graph at this address, left
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();

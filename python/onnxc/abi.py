@@ -66,6 +66,7 @@ class Model(c.Structure):
     """A model as every version of onnxc made it."""
 
     device = CPU
+    output_states = None
     _fields_ = [
         ("struct_bytes", c.c_size_t),
         ("name", c.c_char_p),
@@ -90,6 +91,7 @@ class Model(c.Structure):
 class DeviceModel(c.Structure):
     """The same, with what units for GPUs add."""
 
+    output_states = None
     _fields_ = Model._fields_ + [
         ("device", c.c_int32),
         ("can_capture", c.c_int32),
@@ -105,17 +107,15 @@ class DeviceModel(c.Structure):
     ]
 
 
-class StateModel(c.Structure):
+class StateModel(DeviceModel):
     """The same, with what units add whose outputs are states."""
 
-    _fields_ = DeviceModel._fields_ + [("output_states", c.POINTER(c.c_int32))]
+    _fields_ = [("output_states", c.POINTER(c.c_int32))]
 
 
 def states(model):
     """For each output the input that is its state before the run, or -1."""
-    whole = c.cast(c.pointer(model), c.POINTER(StateModel)).contents
-    known = model.struct_bytes >= c.sizeof(StateModel) and bool(whole.output_states)
-    return [whole.output_states[k] if known else -1 for k in range(model.output_count)]
+    return [model.output_states[k] if model.output_states else -1 for k in range(model.output_count)]
 
 
 def load(path, namespace):
@@ -126,8 +126,9 @@ def load(path, namespace):
     model = function().contents
     if model.struct_bytes < c.sizeof(Model):
         raise ImportError(f"{path}: made by an older onnxc ({(model.version or b'?').decode()})")
-    if model.struct_bytes >= c.sizeof(DeviceModel):
-        model = c.cast(function(), c.POINTER(DeviceModel)).contents
+    for more in DeviceModel, StateModel:
+        if model.struct_bytes >= c.sizeof(more):
+            model = c.cast(function(), c.POINTER(more)).contents
     return library, model
 
 

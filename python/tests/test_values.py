@@ -3,7 +3,6 @@ import unittest
 
 import models
 import numpy as np
-import onnx
 import onnxc
 from onnx import TensorProto, helper
 

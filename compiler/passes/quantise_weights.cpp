@@ -176,12 +176,11 @@ class Quantiser {
         if (is_table(reader)) look_up(graph_.nodes[reader.node], table, matrix.block);
       }
     }
-    std::optional<PackedConstants> constants;
+    const auto is_product = [&](const Reader& reader) { return reads(reader) && graph_.nodes[reader.node].op != "GatherBlockQuantized"; };
+    if (std::ranges::none_of(readers, is_product)) return;
+    const PackedConstants constants = add_packed(graph_, name, std::move(matrix));
     for (const Reader& reader : readers) {
-      Node& node = graph_.nodes[reader.node];
-      if (!reads(reader) || node.op == "GatherBlockQuantized") continue;
-      if (!constants) constants = add_packed(graph_, name, std::move(matrix));
-      multiply_packed(node, *constants);
+      if (is_product(reader)) multiply_packed(graph_.nodes[reader.node], constants);
     }
   }
 

@@ -6,12 +6,10 @@
 
 #include <bit>
 
-#include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/selected.h"
-#include "runtime_stub/onnxc/scalar/gather_blocks.hpp"
 
 namespace onnxc {
 namespace {
@@ -96,28 +94,6 @@ bool has_packed_rows(const Graph& graph, const Node& node) {
          graph[node.inputs[0]].type.rank() == 2 && look_of(graph, node).gather_axis == 0;
 }
 
-void evaluate_gather_blocks(Evaluation& e) {
-  const int64_t bits = e.node().integer("bits", 4);
-  const scalar::GatherBlocksParams p{.rows = e.input(0).shape[0],
-                                     .k = e.input(0).shape[1] * 8 / bits,
-                                     .block = e.node().integer("block_size", 128),
-                                     .count = e.input(1).count()};
-  for_index(e.type(1), [&]<class I>() {
-    const auto with_bits = [&]<int Bits>() {
-      const auto run = [&](auto zeros) {
-        scalar::gather_blocks<Bits>(Share{}, e.out<float>().data, e.in<uint8_t>(0).data, e.in<float>(2).data, zeros, e.in<I>(1).data, p);
-      };
-      if (e.has(3)) run(e.in<uint8_t>(3).data);
-      else run(nullptr);
-    };
-    switch (bits) {
-      case 2: return with_bits.template operator()<2>();
-      case 4: return with_bits.template operator()<4>();
-      default: return with_bits.template operator()<8>();
-    }
-  });
-}
-
 void lower_gather_blocks(KernelQuery& l) {
   const Look look = look_of(l.graph(), l.node());
   const int64_t row_bytes = l.constant(0)->shape[1];
@@ -191,7 +167,6 @@ const Operator op_GatherBlockQuantized{.name = "GatherBlockQuantized",
                                        .max_outputs = 1,
                                        .infer = infer_gather_blocks,
                                        .decompose = decompose_gather_blocks,
-                                       .evaluate = evaluate_gather_blocks,
                                        .lower = lower_gather_blocks};
 
 }  // namespace onnxc

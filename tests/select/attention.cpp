@@ -99,6 +99,11 @@ TEST_CASE("what others read, or has another axis, is no attention") {
   CHECK(!has_attention(kernels(kStack, "y, m", "  m: ? = MatMul(q, k)\n" + kRest)));
   CHECK(!has_attention(kernels(kStack, "y", "  m: ? = MatMul(q, k)\n  p: ? = Softmax(m) {axis = -2}\n  y: ? = MatMul(p, v)\n")));
   CHECK(!has_attention(kernels(kStack, "y", "  m: ? = MatMul(q, k)\n" + kRest, "cortex-m4")));
+  // Weights are packed once.
+  const std::string weights = "  const w: f32[2, 2] = [1.0, 2.0, 3.0, 4.0]\n";
+  CHECK(!has_attention(kernels("q: f32[n, 2], v: f32[2, 5]", "y", weights + "  m: ? = MatMul(q, w)\n" + kRest)));
+  CHECK(!has_attention(kernels("q: f32[n, 5], k: f32[5, 2]", "y",
+                               weights + "  m: ? = MatMul(q, k)\n  p: ? = Softmax(m) {axis = -1}\n  y: ? = MatMul(p, w)\n")));
 }
 
 }  // namespace

@@ -140,6 +140,11 @@ class Chain {
         if (!(extent == Dim(1)) && !(extent == scores[axis + scores.size() - of->size()])) return false;
       }
     }
+    // A matrix of weights is packed once, when the model is compiled, for a product of its own.
+    const auto is_packed = [&](ValueId matrix) {
+      return device_ == Device::Cpu && graph_.constant(matrix) != nullptr && extents_of(matrix).size() == 2;
+    };
+    if (is_packed(found_.product->inputs[1]) || is_packed(values_->inputs[1])) return false;
     found_.queries = scores[scores.size() - 2];
     found_.keys = scores.back();
     found_.size = q.back();

@@ -1,5 +1,6 @@
 #include "compiler/ir/program.h"
 
+#include <algorithm>
 namespace onnxc {
 
 Dim total_macs(const Program& program) {
@@ -58,6 +59,15 @@ std::vector<std::string> host_reasons_of_steps(const Program& program) {
   std::vector<std::string> reasons;
   add_host_reasons(program, program.steps, false, reasons);
   return reasons;
+}
+
+bool lie_at_one_place(const Program& program, BufferId a, BufferId b) {
+  const auto is_state = [&](const State& state) {
+    const BufferId past = program.inputs[static_cast<std::size_t>(state.past)],
+                   present = program.outputs[static_cast<std::size_t>(state.present)];
+    return (past == a && present == b) || (past == b && present == a);
+  };
+  return a == b || std::ranges::any_of(program.states, is_state);
 }
 
 }  // namespace onnxc

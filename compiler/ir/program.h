@@ -167,6 +167,9 @@ Dim total_macs(const Program& program);
 /// bookkeeping.
 std::vector<std::string> host_reasons_of_steps(const Program& program);
 
+/// One buffer, or the input and the output of a state.
+bool lie_at_one_place(const Program& program, BufferId a, BufferId b);
+
 /// `input`, `arena`.
 const char* space_name(Buffer::Space space);
 

@@ -192,16 +192,10 @@ void Lowerer::convert(const Extents& extents, const View& to, const View& from, 
   emit(std::move(call), std::move(what));
 }
 
-bool Lowerer::lie_at_one_place(BufferId a, BufferId b) const {
-  const auto is_state = [&](const State& state) {
-    return program_.outputs[static_cast<std::size_t>(state.present)] == a && program_.inputs[static_cast<std::size_t>(state.past)] == b;
-  };
-  return a == b || std::ranges::any_of(program_.states, is_state);
-}
-
 void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
                    std::string what) {
-  if (lie_at_one_place(to.buffer, from.buffer) && to.offset == from.offset && to_strides == from_strides) return;  // it is there already
+  if (lie_at_one_place(program_, to.buffer, from.buffer) && to.offset == from.offset && to_strides == from_strides)
+    return;  // it is there already
   // Neighbouring axes that are contiguous on both sides become one axis; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -98,8 +98,6 @@ class Lowerer {
   void pack(PointerArg to, const View& from, const std::string& name);
   void emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name);
   void define_packed_constant(Scope& scope, ValueId value);
-  /// One buffer, or an output and the input of its state.
-  bool lie_at_one_place(BufferId a, BufferId b) const;
   void copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);

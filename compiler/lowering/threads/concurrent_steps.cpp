@@ -29,7 +29,7 @@ std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const 
 }
 
 bool are_apart(const Program& program, const PointerArg& a, const PointerArg& b) {
-  if (root_of(program, a.buffer) != root_of(program, b.buffer)) return true;
+  if (!lie_at_one_place(program, root_of(program, a.buffer), root_of(program, b.buffer))) return true;
   if (a.buffer != b.buffer) return false;
   const auto one = range_of(program[a.buffer], a), other = range_of(program[b.buffer], b);
   return one && other && (one->second <= other->first || other->second <= one->first);

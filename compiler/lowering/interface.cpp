@@ -2,10 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/lowering/lowerer.h"
 
 namespace onnxc {
+namespace {
+
+/// Whether an output is a state that keeps its shape: it is written where its input lies, which others may still read.
+bool is_replaced(const Graph& graph, std::size_t output) {
+  return std::ranges::any_of(graph.states,
+                             [&](const State& state) { return state.present == static_cast<int>(output) && !grows(graph, state); });
+}
+
+}  // namespace
 
 /// Defines inputs and outputs as buffers. An output whose size depends on data has room for its upper bound, or is
 /// passed as an onnxc_value.
@@ -55,11 +65,6 @@ void Lowerer::define_interface(Scope& scope) {
   }
   const PerValue<int> definition = definitions(graph);
   program_.states = graph.states;
-  // What keeps its shape is written where its input lies, which others may still read.
-  const auto replaces_input = [&](std::size_t output) {
-    return std::ranges::any_of(graph.states,
-                               [&](const State& state) { return state.present == static_cast<int>(output) && !grows(graph, state); });
-  };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
     const BufferId b = interface(v, Buffer::Space::Output, i);
@@ -69,7 +74,7 @@ void Lowerer::define_interface(Scope& scope) {
       throw Error(ErrorKind::Unsupported, fmt::format("the size of '{}' has no bound, so it cannot be a state", graph[v].name),
                   "leave it out of --state");
     // The producer writes directly into the caller's memory.
-    if (definition[v] >= 0 && !replaces_input(i) && (!program_[b].is_value || graph[v].type.is_object()) &&
+    if (definition[v] >= 0 && !is_replaced(graph, i) && (!program_[b].is_value || graph[v].type.is_object()) &&
         stored_element(program_[b]) == program_[b].element)
       output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
@@ -80,7 +85,10 @@ void Lowerer::define_interface(Scope& scope) {
 void Lowerer::write_results(Scope& scope) {
   const Graph& graph = *scope.graph;
   scope_ = &scope;
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+  std::vector<std::size_t> order(graph.outputs.size());  // states come last, since others may be what their inputs were
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_partition(order, [&](std::size_t i) { return !is_replaced(graph, i); });
+  for (const std::size_t i : order) {
     const ValueId v = graph.outputs[i];
     const Type& type = graph[v].type;
     const BufferId b = program_.outputs[i];
@@ -89,6 +97,14 @@ void Lowerer::write_results(Scope& scope) {
     if (!type.is_object() && program_[b].is_value) {
       give_tensor(scope, v, to.pointer);
       continue;
+    }
+    for (const State& state : graph.states) {
+      const BufferId past = program_.inputs[static_cast<std::size_t>(state.past)];
+      if (is_replaced(graph, i) && state.present != static_cast<int>(i) && !grows(graph, state) &&
+          root_of(program_, view_of(scope, v, nullptr).pointer.buffer) == past)
+        throw Error(ErrorKind::Unsupported,
+                    fmt::format("the state '{}' is what '{}' was before the run", graph[v].name, program_[past].name),
+                    "leave one of both out of --state");
     }
     const auto& views = scope.views[v];
     if (std::none_of(views.begin(), views.end(), [&](const View& view) { return view.pointer.buffer == b; })) write_output(scope, v, to);

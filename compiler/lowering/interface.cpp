@@ -87,7 +87,7 @@ void Lowerer::write_results(Scope& scope) {
   scope_ = &scope;
   std::vector<std::size_t> order(graph.outputs.size());  // states come last, since others may be what their inputs were
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_partition(order, [&](std::size_t i) { return !is_replaced(graph, i); });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !is_replaced(graph, i); });
   for (const std::size_t i : order) {
     const ValueId v = graph.outputs[i];
     const Type& type = graph[v].type;

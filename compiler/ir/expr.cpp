@@ -160,7 +160,8 @@ int64_t operations(const Expr& expr) {
       case Fn::Gate:
       case Fn::GateExp2:
       case Fn::Tanh:
-      case Fn::Erf: count += 16; break;
+      case Fn::Erf:
+      case Fn::ErfPlusOne: count += 16; break;
       case Fn::Softplus:
       case Fn::Sin:
       case Fn::Cos:
@@ -259,6 +260,7 @@ std::string varying_function(const Expr& expr, bool vectors) {
       case Fn::Log:
       case Fn::Tanh:
       case Fn::Erf:
+      case Fn::ErfPlusOne:
       case Fn::Sigmoid:
       case Fn::Gate:
       case Fn::GateExp2:

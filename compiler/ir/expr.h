@@ -19,7 +19,7 @@ namespace onnxc {
 /// Columns: enumerator, name, arity, kind of result.
 ///   same: the type of the operands.  boolean: bool.
 ///   first: the type of operand 0 (others may differ).  explicit: the type that the term names.
-/// Gate, GateExp2, Quantize and ByteSteps stand for several others, and are found in Programs alone.
+/// Gate, GateExp2, ErfPlusOne, Quantize and ByteSteps stand for several others, and are found in Programs alone.
 // clang-format off
 #define ONNXC_FUNCTIONS(F)                                                                                              \
   F(Neg, neg, 1, Same) F(Abs, abs, 1, Same) F(Sign, sign, 1, Same) F(Ceil, ceil, 1, Same) F(Floor, floor, 1, Same)      \
@@ -38,7 +38,8 @@ namespace onnxc {
   F(ShiftLeft, shift_left, 2, Same) F(ShiftRight, shift_right, 2, Same)                                                 \
   F(Equal, equal, 2, Boolean) F(Less, less, 2, Boolean) F(LessOrEqual, less_equal, 2, Boolean)                          \
   F(Greater, greater, 2, Boolean) F(GreaterOrEqual, greater_equal, 2, Boolean)                                          \
-  F(Gate, gate, 2, Same) F(GateExp2, gate_exp2, 3, Same) F(Quantize, quantize, 3, Explicit)                             \
+  F(Gate, gate, 2, Same) F(GateExp2, gate_exp2, 3, Same) F(ErfPlusOne, erf_plus_one, 1, Same)                           \
+  F(Quantize, quantize, 3, Explicit)                                                                                    \
   F(ByteSteps, byte_steps, 3, Same)                                                                                     \
   F(Where, where, 3, Second) F(Cast, cast, 1, Explicit)                                                                 \
   F(CastSpecial, cast_special, 1, Explicit) F(CastDown, cast_down, 1, Explicit)                                         \

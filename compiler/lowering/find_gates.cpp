@@ -25,9 +25,28 @@ std::vector<int> use_counts(const Expr& expr) {
   return uses;
 }
 
+/// The index of u if `term` is 1 + erf(u) in f32, and nothing else reads erf(u); else -1.
+int error_function_of(const Expr& expr, const Expr::Term& t, const std::vector<int>& uses) {
+  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Add || t.type != ElementType::F32) return -1;
+  for (int k = 0; k < 2; ++k) {
+    const auto erf = static_cast<std::size_t>(t.args[k]), other = static_cast<std::size_t>(t.args[1 - k]);
+    const Expr::Term &inner = expr.terms[erf], &one = expr.terms[other];
+    if (inner.kind == Expr::Kind::Apply && inner.fn == Fn::Erf && uses[erf] == 1 && one.kind == Expr::Kind::Constant &&
+        one.bits == to_bits(ElementType::F32, 1))
+      return inner.args[0];
+  }
+  return -1;
+}
+
 void find_gates(Expr& expr) {
   const std::vector<int> uses = use_counts(expr);
   for (Expr::Term& t : expr.terms) {
+    if (const int u = error_function_of(expr, t, uses); u >= 0) {
+      t.fn = Fn::ErfPlusOne;
+      t.args[0] = u;
+      t.args[1] = -1;
+      continue;
+    }
     int factor = -1;
     for (int k = 0; k < 2; ++k) {
       if (has_sigmoid_factor(expr, t, k) && uses[static_cast<std::size_t>(t.args[k])] == 1) factor = k;

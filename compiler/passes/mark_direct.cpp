@@ -96,6 +96,7 @@ class Needs {
       case Fn::Log:
       case Fn::Sqrt:
       case Fn::Reciprocal:
+      case Fn::ErfPlusOne:
       case Fn::Sign:
       case Fn::Floor:
       case Fn::Ceil: return ask(a, Need::AtZero);

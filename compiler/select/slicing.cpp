@@ -14,7 +14,9 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   const int64_t most = std::max<int64_t>(64, target.l1_bytes / line), runs = (run + most - 1) / most;
   Slicing slicing;
   slicing.steps = run > most ? (run + runs - 1) / runs : most / run * run;
-  const int64_t most_rows = std::max<int64_t>(1, kSumsBytes / line / tile.rows) * tile.rows;
+  // Each panel reads the rows of a block again, from L2.
+  const int64_t stay = std::max<int64_t>(48, target.l2_bytes * 3 / 4 / (4 * product.k));
+  const int64_t most_rows = std::max<int64_t>(1, std::min(kSumsBytes / line, stay) / tile.rows) * tile.rows;
   slicing.rows = rows < most_rows ? (rows + tile.rows - 1) / tile.rows * tile.rows : most_rows;
   return slicing;
 }

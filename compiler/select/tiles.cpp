@@ -1,6 +1,8 @@
 #include "compiler/select/tiles.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "runtime_stub/onnxc/contract/gemm.hpp"
 
@@ -9,10 +11,21 @@ namespace {
 
 /// The number of rows that would take as long in whole tiles as these rows take.
 double rows_taken(const ProductCosts& costs, const ProductTile& c, int64_t rows) {
-  const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(contract::padded_rows(rows, c.rows)) - whole;
-  // The sums of a half tile. If they are few, multiply-adds wait for the latency of earlier ones.
-  const auto sums = static_cast<double>((c.rows + 1) / 2 * c.vectors);
-  return whole + halves * std::max(1.0, costs.sums_in_flight / sums);
+  const contract::TileHeights tiles(rows, c.rows);
+  const int64_t height = contract::low_tile(c.rows);
+  // The sums of a low tile. If they are few, multiply-adds wait for the latency of earlier ones.
+  const auto sums = static_cast<double>(height * c.vectors);
+  return static_cast<double>(tiles.high * c.rows) + static_cast<double>(tiles.low * height) * std::max(1.0, costs.sums_in_flight / sums);
+}
+
+/// Rows that are computed for each one that there is. Where only a run knows how many there are: the mean over numbers that are common.
+double waste(const ProductCosts& costs, const ProductTile& c, const TiledProduct& product) {
+  const auto of = [&](int64_t rows) { return rows_taken(costs, c, rows) / static_cast<double>(rows); };
+  if (product.m.is_constant()) return of(std::max<int64_t>(product.m.value(), 1));
+  constexpr int64_t kCommon[] = {8, 16, 24, 32, 50, 64, 77, 100, 128, 197, 256, 500, 1000};
+  double sum = 0;
+  for (const int64_t rows : kCommon) sum += of(rows) / std::size(kCommon);
+  return product.likely > 0 ? (sum + of(product.likely)) / 2 : sum;
 }
 
 int columns_of(const ProductTile& c, const Target& target) {
@@ -24,13 +37,9 @@ int columns_of(const ProductTile& c, const Target& target) {
 bool is_deep(const Target& target, int64_t k, int64_t nr) { return 4 * k * nr > target.l2_bytes / 8; }
 
 Tile choose_tile(const Target& target, const TiledProduct& product) {
-  // A number that most heights of tiles divide.
-  constexpr int64_t kLarge = 14 * 13 * 12 * 11 * 9 * 10;
-  const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const ProductCosts& costs = target.machine->product;
   const ProductTile* best = nullptr;
   double least = 0;
-  const auto waste = [&](int64_t all, const ProductTile& c) { return rows_taken(costs, c, all) / static_cast<double>(all); };
   for (const ProductTile& c : product.short_runs ? costs.short_run_tiles : costs.tiles) {
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
     if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4))
@@ -39,12 +48,12 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     const bool even = product.line == 0 || product.line % c.rows == 0;
     // A panel that exceeds L1 is read from L2 once for each tile of rows, unless it is cut into slices.
     const bool from_l2 = nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr);
-    const double waits = c.rows < costs.high_tile && c.rows < rows && from_l2 ? costs.low_tile_time : 1.0;
+    const bool again = !product.m.is_constant() || c.rows < product.m.value();
+    const double waits = c.rows < costs.high_tile && again && from_l2 ? costs.low_tile_time : 1.0;
     const double runs = product.short_runs ? costs.short_runs / (c.rows * c.vectors) : 0;
     const double own_ends = c.ends > 0 ? c.ends : costs.ends.of(c.rows * c.vectors);
     const double ends = 1 + (own_ends + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
-    const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
-    const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.uneven);
+    const double work = waste(costs, c, product) * static_cast<double>(columns) * waits * ends / (even ? c.even : c.uneven);
     if (best == nullptr || work < least) {
       best = &c;
       least = work;
@@ -88,7 +97,7 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
     // In each step a tile of rows prefetches one line of the next panel. If panels stream from memory and there are
     // fewer tiles than the panel has vectors, part of it arrives late.
     const double waits = streams && (tiles + c.rows - 1) / c.rows < c.vectors ? costs.late_panel_time : 1.0;
-    const double work = static_cast<double>(contract::padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
+    const double work = static_cast<double>(contract::half_padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
     if (best != nullptr && work >= least) continue;
     best = &c;
     least = work;

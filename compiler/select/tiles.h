@@ -16,7 +16,7 @@ struct Tile {
 
 /// A product for which a tile is chosen: m rows by n columns of depth k.
 struct TiledProduct {
-  /// If it is symbolic, the tile suits both a large number of rows and `likely` rows.
+  /// If it is symbolic, the tile suits both common numbers of rows and `likely` rows.
   Dim m;
   int64_t n, k;
   /// Rows are pixels, and are evenly spaced only within image rows of this length. 0: all rows are evenly spaced.
@@ -47,7 +47,7 @@ struct WinogradTile {
 };
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams = true);
 
-/// contract::padded_rows for kernels whose last tile is a half one or a whole one, never two halves.
+/// contract::half_padded_rows for kernels whose last tile is a half one or a whole one, never two halves.
 int64_t tiled_rows(int64_t rows, int tile_rows);
 
 }  // namespace onnxc

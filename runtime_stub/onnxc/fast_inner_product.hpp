@@ -194,7 +194,7 @@ ONNXC_NOCLONE void multiply_each_row(const float* a, const float* d, const Prepa
 /// of this share, where `block` rows are copied at a time.
 template <int MR, class Epi = Epilogue<Keep>>
 void fast_inner_product(Share share, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
-  constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
+  constexpr int NR = Vec::width;
   const int64_t panels = vectors(p.n), panel_floats = (p.k + 2) * NR;
   const float* const d = b + panels * panel_floats;
   const detail::ProductShare own(share, p.m, p.n, p.k, MR, panels);
@@ -206,7 +206,7 @@ void fast_inner_product(Share share, const float* a, const float* b, float* c, f
   const TileOrder order(share, p.m * p.n);
   Prefetcher ahead(d + p.k, p.weights_end);
   detail::for_each_block(own.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
-    const int64_t whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
+    const int64_t padded = contract::padded_rows(count, MR);
     const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
     for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
     const bool all = detail::scale_rows(p.k, rows, padded, at);

@@ -295,6 +295,7 @@ ONNXC_FLOAT_UNARY(asinh, std::asinh(x))
 ONNXC_FLOAT_UNARY(acosh, std::acosh(x))
 ONNXC_FLOAT_UNARY(atanh, std::atanh(x))
 ONNXC_FLOAT_UNARY(erf, std::erf(x))
+ONNXC_FLOAT_UNARY(erf_plus_one, std::erfc(-x))
 ONNXC_FLOAT_UNARY(reciprocal, T(1) / x)
 /* exp of a negative number only, so that nothing overflows on the way */
 ONNXC_FLOAT_UNARY(sigmoid, x >= T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x)))

@@ -16,9 +16,8 @@
 // (GemmParams::slices) stay in L1 instead while the rows of a block run past, with the sums in memory between two
 // slices. Then arithmetic and the stream of b bound the product.
 //
-// Rows beyond the last whole tile take one or two half tiles, whose surplus rows repeat the last row. So choose MR so
-// that m % MR is 0 or near MR / 2 or MR, and NV so that the last panel is full. Shares of the peak by shape and tile:
-// docs/measurements/2026-11-kernels.md.
+// Rows that whole tiles would not cover exactly take lower tiles as well (contract::low_tile); surplus rows of the last one repeat the
+// last row. Choose NV so that the last panel is full. Shares of the peak by shape and tile: docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "contract/gemm.hpp"
 #include "passed.hpp"
@@ -105,7 +104,8 @@ void gemm(Share share, const float* a, const T* b, float* c, Passed<GemmParams> 
   const detail::ProductShare own(share, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
   if constexpr (ONNXC_MICRO && !kPairs) return detail::gemm_small<MR, NV>(own.rows, own.panels, a, b, c, p, epi);
   const TileOrder order(share, p.m * p.n);
-  detail::for_each_block(own.rows, p.slices.block(detail::block_rows(p.k, MR)), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
+  const int64_t block = detail::even_block(own.rows.end - own.rows.begin, p.slices.block(detail::block_rows(p.k, MR)));
+  detail::for_each_block(own.rows, block, [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
     detail::gemm_block<MR, NV, kPairs>(row, rows, own.panels.begin, own.panels.end, a + row * p.lda, b, c, p.slices.sums, p, order, epi);
   });
 }

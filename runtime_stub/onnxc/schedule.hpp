@@ -5,11 +5,12 @@
 //   cache blocks    rows of a that stay in L2 while the panels run past         block_rows, for_each_block
 //   panels          of b, one of which stays in L1 or L2 while the rows of a block run past it
 //   slices          of k, where a panel is large against L2                     Slices, for_each_slice
-//   register tiles  of MR rows, then of half as many                            TileOrder, for_each_tile
+//   register tiles  of MR rows, then of fewer                                   TileOrder, for_each_tile
 //
 // Each value of c is one chain of multiply-adds in the order of k, whatever the schedule.
 #pragma once
 #include "base.hpp"
+#include "contract/gemm.hpp"
 #include "passed.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -58,10 +59,10 @@ struct ProductShare {
   bool by_rows;
   Share::Range rows, panels;
 
-  /// `tile`: rows of a register tile, which are not divided.
+  /// `tile`: rows of a register tile. Shares of rows are multiples of a lower tile.
   constexpr ProductShare(const Share& share, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t panel_count)
       : by_rows(m >= tile * share.count && (n <= m || n * k < int64_t{1} << 18)),
-        rows(by_rows ? share.slice(m, tile) : Share::Range{0, m}),
+        rows(by_rows ? share.slice(m, contract::low_tile(tile)) : Share::Range{0, m}),
         panels(by_rows ? Share::Range{0, panel_count} : share.slice(panel_count)) {}
 };
 
@@ -69,6 +70,12 @@ struct ProductShare {
 constexpr int64_t block_rows(int64_t k, int64_t tile) {
   const int64_t rows = (int64_t{1} << 17) / (k > 0 ? k : 1);
   return rows < tile * 4 ? tile * 4 : rows / tile * tile;
+}
+
+/// Rows of a block if as few blocks as blocks of `block` rows divide `rows` evenly. Even, so that tiles of two heights can cover them.
+constexpr int64_t even_block(int64_t rows, int64_t block) {
+  const int64_t blocks = (rows + block - 1) / block, share = blocks > 0 ? (rows + blocks - 1) / blocks : block;
+  return contract::min(contract::round_up(share, 2), block);
 }
 
 /// visit(first, count) for the blocks of at most `block` rows of a range.
@@ -88,14 +95,20 @@ ONNXC_INLINE void for_each_slice(int64_t k, int64_t depth, const Visit& visit) {
   } while (from < k);
 }
 
-/// visit.operator()<R>(i) for register tiles of rows [i, i + R): tiles of MR rows in the given order, then one or two of
-/// half as many, the last of which may have surplus rows. Without halves: one more of MR rows.
-template <int MR, bool kHalves = true, class Visit>
+/// visit.operator()<R>(i) for register tiles of rows [i, i + R): tiles of MR rows, then lower ones (contract::low_tile), the last of which
+/// may have surplus rows. Both are in the given order. Without low tiles: one more of MR rows.
+template <int MR, bool kLowTiles = true, class Visit>
 ONNXC_INLINE void for_each_tile(int64_t rows, TileOrder order, const Visit& visit) {
-  constexpr int kHalf = kHalves ? (MR + 1) / 2 : MR;
-  const int64_t tiles = rows / MR;
-  for (int64_t t = 0; t < tiles; ++t) visit.template operator()<MR>(order(t, tiles) * MR);
-  for (int64_t i = tiles * MR; i < rows; i += kHalf) visit.template operator()<kHalf>(i);
+  if constexpr (!kLowTiles) {
+    const int64_t tiles = rows / MR;
+    for (int64_t t = 0; t < tiles; ++t) visit.template operator()<MR>(order(t, tiles) * MR);
+    if (tiles * MR < rows) visit.template operator()<MR>(tiles * MR);
+  } else {
+    constexpr int kLow = static_cast<int>(contract::low_tile(MR));
+    const contract::TileHeights tiles(rows, MR);
+    for (int64_t t = 0; t < tiles.high; ++t) visit.template operator()<MR>(order(t, tiles.high) * MR);
+    for (int64_t t = 0; t < tiles.low; ++t) visit.template operator()<kLow>(tiles.high * MR + order(t, tiles.low) * kLow);
+  }
 }
 
 }  // namespace detail

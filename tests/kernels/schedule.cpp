@@ -42,12 +42,30 @@ TEST_CASE("schedule: register tiles cover each row once, in any order") {
   check_tiles<1>();
   check_tiles<2>();
   check_tiles<5>();
+  check_tiles<6>();
+  check_tiles<7>();
+  check_tiles<10>();
   check_tiles<14>();
   std::vector<int64_t> firsts;
   detail::for_each_tile<4>(22, TileOrder(Share{1, 2}, 1), [&]<int R>(int64_t first) { firsts.push_back(first); });
   CHECK(firsts == std::vector<int64_t>{4, 0, 12, 8, 16, 20});  // the last whole tile has no partner, and 2 rows are half a tile
   CHECK_FALSE(TileOrder(Share{}, 1).swaps_pairs);
   CHECK_FALSE(TileOrder(Share{0, 2}, int64_t{1} << 20).swaps_pairs);  // more than L2 holds
+}
+
+TEST_CASE("schedule: two heights of tiles leave few rows over") {
+  for (int64_t n = 24; n < 600; n += 2) CHECK(contract::padded_rows(n, 10) == n);
+  for (int64_t n = 6; n < 600; ++n) CHECK(contract::padded_rows(n, 6) == contract::round_up(n, 2));
+  CHECK(contract::TileHeights(64, 10).high == 4);
+  CHECK(contract::TileHeights(64, 10).low == 3);
+  CHECK(contract::TileHeights(80, 10).high == 8);  // rather than ten
+  CHECK(contract::padded_rows(64, 14) == 70);
+  CHECK(contract::half_padded_rows(15, 10) == 15);
+  for (int64_t rows = 1; rows < 300; ++rows) {
+    const int64_t block = detail::even_block(rows, 126);
+    CHECK(block <= 126);
+    CHECK((rows + block - 1) / block == (rows + 125) / 126);
+  }
 }
 
 TEST_CASE("schedule: blocks and slices cover a range once") {

@@ -348,8 +348,8 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
   const int64_t blocks = (tiles + fits - 1) / fits,
                 block = blocks == 1 ? tiles : padded_to((tiles + blocks - 1) / blocks, kWinogradTile.mr);
   const int64_t whole = tiles / block,
-                rows =
-                    whole * contract::padded_rows(block, kWinogradTile.mr) + contract::padded_rows(tiles - whole * block, kWinogradTile.mr),
+                rows = whole * contract::half_padded_rows(block, kWinogradTile.mr) +
+                       contract::half_padded_rows(tiles - whole * block, kWinogradTile.mr),
                 columns = padded_to(l.cout, kWinogradTile.nr),
                 products = rows * kPlanes + (untransformed ? blocks * kTransformTiles * kKept : 0);
   const double transforms = double(tiles * kPlanes) * (5.0 * double(padded_to(l.cin, 16)) + 3.2 * double(columns));  // as multiply-adds
@@ -397,7 +397,7 @@ void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin
                      .x_pixel = cin,
                      .y_pixel = cout};
   suite.add(row, fmt::format("{}x{}-{}_k{}_d{}", width, cin, cout, R, dilation),
-            {double(blocks * contract::padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)},
+            {double(blocks * contract::half_padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)},
             [=](Data& d) {
               const std::span<const float> weights{d.numbers(cout * cin * R), static_cast<std::size_t>(cout * cin * R)};
               const pack::ConvShape shape{.cout = cout, .cin = cin, .kh = 1, .kw = R, .nr = kWinogradTile.nr};

@@ -73,7 +73,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;
   const double transform_tiles = in_l1 ? costs.weights_in_l1 : (in_l2 ? costs.weights_in_l2 : costs.weights_beyond_l2) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
-                rows = whole * contract::padded_rows(block, tile.rows) + contract::padded_rows(tiles - whole * block, tile.rows);
+                rows = whole * contract::half_padded_rows(block, tile.rows) + contract::half_padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (untransformed ? taps : kept) * channels * columns;
   const double transforms = rate * static_cast<double>(tiles * frequencies) *
                             (costs.input * static_cast<double>((channels + 15) / 16 * 16) + costs.output * static_cast<double>(columns));
@@ -144,7 +144,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   const int64_t width = ranges > 1 ? (even + tile.rows - 1) / tile.rows * tile.rows : tiles;
   const int64_t blocks = n * ((across.outputs + lines - 1) / lines) * ((tiles + width - 1) / width);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
-  const double macs = static_cast<double>(blocks * contract::padded_rows(lines * width, tile.rows) * points) *
+  const double macs = static_cast<double>(blocks * contract::half_padded_rows(lines * width, tile.rows) * points) *
                       static_cast<double>(taps * c.cin) * static_cast<double>(columns) * relative;
   const std::string row = row_name("winograd_line", kLineForm);
   l.consider(

@@ -14,9 +14,9 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
   const auto panels = static_cast<double>((n + target.vector_floats - 1) / target.vector_floats), depth = static_cast<double>(k);
   std::optional<InnerProductPlan> best;
   for (const KernelTile& h : costs.tiles) {
-    const auto whole = static_cast<double>(rows / h.rows * h.rows),
-               halves = static_cast<double>(contract::padded_rows(rows, h.rows)) - whole;
-    const double sums = panels * target.vector_floats * (whole + halves / costs.half_tile);
+    const contract::TileHeights tiles(rows, h.rows);
+    const auto whole = static_cast<double>(tiles.high * h.rows), low = static_cast<double>(tiles.low * contract::low_tile(h.rows));
+    const double sums = panels * target.vector_floats * (whole + low / costs.half_tile);
     const double macs = sums * (depth / 1.5 / h.efficiency + costs.ends) + static_cast<double>(rows) * (costs.row + costs.value * depth);
     if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
   }

@@ -7,9 +7,32 @@ namespace onnxc::inline ONNXC_ISA::contract {
 /// A matrix [k, n] in panels of nr columns, the last one filled up.
 constexpr int64_t panels_floats(int64_t k, int64_t n, int64_t nr) { return round_up(n, nr) * k; }
 
-/// The rows that register tiles of `tile` rows compute of a product of `rows` rows: whole tiles, then one or two of half
-/// as many (for_each_tile in schedule.hpp).
-constexpr int64_t padded_rows(int64_t rows, int64_t tile) { return rows / tile * tile + round_up(rows % tile, (tile + 1) / 2); }
+/// Rows of the lower tiles that go with register tiles of `tile` rows. Two rows fewer cover any even number of rows together with whole tiles,
+/// from a few tiles on, and are hardly slower. Tiles of more rows would leave a rest where there are less than five of them, so theirs are
+/// half as high.
+constexpr int64_t low_tile(int64_t tile) { return tile >= 6 && tile <= 10 ? tile - 2 : (tile + 1) / 2; }
+
+/// How many tiles of either height compute `rows` rows, with as few surplus rows as possible, and then with as few tiles.
+struct TileHeights {
+  int64_t high, low;
+  constexpr TileHeights(int64_t rows, int64_t tile) : high(rows / tile), low(lows(rows - high * tile, low_tile(tile))) {
+    const int64_t height = low_tile(tile);
+    for (int64_t fewer = high - 1; fewer >= 0 && high - fewer < height && high * tile + low * height > rows; --fewer) {
+      const int64_t more = lows(rows - fewer * tile, height);
+      if (fewer * tile + more * height < high * tile + low * height) high = fewer, low = more;
+    }
+  }
+  static constexpr int64_t lows(int64_t rows, int64_t height) { return (rows + height - 1) / height; }
+};
+
+/// The rows that register tiles of both heights compute of a product of `rows` rows.
+constexpr int64_t padded_rows(int64_t rows, int64_t tile) {
+  const TileHeights tiles(rows, tile);
+  return tiles.high * tile + tiles.low * low_tile(tile);
+}
+
+/// The same of kernels whose tiles are whole, but for one or two of half as many rows at the end.
+constexpr int64_t half_padded_rows(int64_t rows, int64_t tile) { return rows / tile * tile + round_up(rows % tile, (tile + 1) / 2); }
 
 /// Scratch of a share that takes k in slices: the sums of a panel for the rows of a block.
 constexpr int64_t slices_scratch(int64_t rows, int64_t nr) { return rows * nr; }

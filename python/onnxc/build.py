@@ -145,7 +145,7 @@ def _key(executable, path, content, arguments):
                 digest.update(block)
     else:
         digest.update(content)
-    digest.update(json.dumps([arguments, os.environ.get("CXX", ""), _processor(), _compiler_identity(executable)]).encode())
+    digest.update(json.dumps([arguments, _system_compiler(), _processor(), _compiler_identity(executable)]).encode())
     return digest.hexdigest()[:32]
 
 
@@ -158,6 +158,20 @@ def _compiler_identity(executable):
         for header in sorted(headers.rglob("*.h*")):
             identity += [str(header), header.stat().st_mtime_ns]
     return identity
+
+
+def _system_compiler():
+    """What builds the library, as tools/driver/build_library.h has it, and its version."""
+    command = os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
+    return [command, _version_of(command)]
+
+
+@functools.lru_cache(maxsize=None)
+def _version_of(command):
+    try:
+        return subprocess.run([*command.split(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace").stdout
+    except OSError:  # onnxc will say so
+        return ""
 
 
 @functools.lru_cache(maxsize=None)

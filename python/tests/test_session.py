@@ -4,6 +4,7 @@ import tempfile
 import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import onnx
@@ -180,6 +181,16 @@ class Compile(unittest.TestCase):
             self.assertEqual(onnxc.compile(f"{folder}/b.onnx"), first)
             self.assertEqual(os.stat(first).st_ino, file)
             self.assertNotEqual(onnxc.compile(f"{folder}/a.onnx", options=["-O1"]), first)
+
+    def test_another_compiler_makes_another_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first = onnxc.compile(models.relu((5,)))
+            wrapper = Path(folder) / "compiler"
+            wrapper.write_text('#!/bin/sh\nexec ${CXX:-c++} "$@"\n')
+            wrapper.chmod(0o755)
+            with mock.patch.dict(os.environ, ONNXC_CXX=str(wrapper)):
+                self.assertNotEqual(onnxc.compile(models.relu((5,))), first)
+            self.assertEqual(onnxc.compile(models.relu((5,))), first)
 
     def test_a_library_of_its_own(self):
         with tempfile.TemporaryDirectory() as folder:

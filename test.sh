@@ -110,7 +110,7 @@ beside "rules for emitted code" script tests/check_emitted/run.sh  # some units 
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
 beside "weights of few bits" script tests/weight_bits/run.sh  # at -O0
 beside "compressed models" script tests/compress/run.sh  # --all: also large networks
-beside "states" script tests/state/run.sh  # to the bit as inputs and outputs
+beside "states" script tests/state/run.sh  # to the bit as inputs and outputs, at -O0; --all: at -O3
 beside "sequences of many sizes" script tests/sequence_sizes/run.sh  # a few models at -O0; --all: each with open dimensions, at -O3
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 beside "benchmarks against other engines" script tests/bench/run.sh
@@ -163,6 +163,7 @@ long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "sequences of many sizes, all models" script tests/sequence_sizes/run.sh build --all
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
+long_stage "states, built with -O3" units_for_use tests/state/run.sh
 long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
 long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh

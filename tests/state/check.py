@@ -3,8 +3,9 @@
     check.py [MODEL_FOLDER...]      also models of the zoo
 
 Made models: a decoder's attention with a cache (past and present [batch, heads, past, size]), a cache along the outermost axis, a recurrent network, a window of
-the last samples. Each is built with -O0 and -O3, the decoder for two threads, too. Then what is refused, and how.
+the last samples. Each is compiled with -O0 and -O3, the decoder for two threads, too. Then what is refused, and how. Units are built by tests/units.py.
 """
+import os
 import pathlib
 import sys
 
@@ -15,7 +16,22 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxc
 
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from units import Unit, sessions  # noqa: E402
+
 RANDOM = np.random.default_rng(7)
+
+
+FORMS = ("-O0", 1), ("-O3", 1), ("-O3", 2)
+
+
+def built_together(units):
+    """Their sessions."""
+    made = sessions(units)
+    for error in made:
+        if isinstance(error, Exception):
+            raise error
+    return made
 
 
 def model(nodes, inputs, outputs, weights=()):
@@ -128,24 +144,21 @@ def made_models():
         ("recurrent", recurrent(), lambda step, _: {"x": normal(1 + step % 2, 3, 6)}, {"batch": 3}, 2e-5),
         ("window", window(), lambda step, _: {"x": normal(1, 1, 10)}, {}, 2e-5),
     ]
-    for name, made, feed, sizes, tolerance in cases:
-        for options, threads in (["-O0"], 1), (["-O3"], 1), (["-O3"], 2):
-            if threads == 2 and name != "decoder":
-                continue
-            session = onnxc.InferenceSession(made, threads=threads, options=options)
-            keeping = onnxc.InferenceSession(made, threads=threads, options=[*options, "--state=auto"])
-            state = keeping.new_state(**sizes)
-            kept = steps_of(made, session, state, 100, feed, tolerance)
-            same_kept(state, kept)
-            state.reset()
-            kept = steps_of(made, session, state, 3, feed, tolerance)
-            same_kept(state, kept)
-            print(f"{name} {options[0]} with {threads} threads: 103 steps")
+    forms = [(case, options, threads) for case in cases for options, threads in FORMS if threads == 1 or case[0] == "decoder"]
+    built = iter(built_together([Unit(case[1], (options, *more), threads) for case, options, threads in forms for more in ((), ("--state=auto",))]))
+    for (name, made, feed, sizes, tolerance), options, threads in forms:
+        session, state = next(built), next(built).new_state(**sizes)
+        kept = steps_of(made, session, state, 100, feed, tolerance)
+        same_kept(state, kept)
+        state.reset()
+        kept = steps_of(made, session, state, 3, feed, tolerance)
+        same_kept(state, kept)
+        print(f"{name} {options} with {threads} threads: 103 steps")
 
 
 def zoo_model(folder):
-    path = str(folder / "model.onnx")
-    session, keeping = onnxc.InferenceSession(path), onnxc.InferenceSession(path, options=["--state=auto"])
+    made = onnx.load(str(folder / "model.onnx"))
+    session, keeping = built_together([Unit(made), Unit(made, ("--state=auto",))])
     if folder.name == "silero_vad":
         state = keeping.new_state(**{name: 1 for name, _, _ in keeping._symbols if name.startswith("state")})
         kept = {"state": np.zeros((2, 1, 128), np.float32)}

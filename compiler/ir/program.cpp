@@ -62,6 +62,9 @@ std::vector<std::string> host_reasons_of_steps(const Program& program) {
 }
 
 bool lie_at_one_place(const Program& program, BufferId a, BufferId b) {
+  for (BufferId* buffer : {&a, &b}) {  // a view that begins where its parent does lies there
+    while (program[*buffer].parent >= 0 && program[*buffer].offset == Dim(0)) *buffer = program[*buffer].parent;
+  }
   const auto is_state = [&](const State& state) {
     const BufferId past = program.inputs[static_cast<std::size_t>(state.past)],
                    present = program.outputs[static_cast<std::size_t>(state.present)];

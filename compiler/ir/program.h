@@ -167,7 +167,7 @@ Dim total_macs(const Program& program);
 /// bookkeeping.
 std::vector<std::string> host_reasons_of_steps(const Program& program);
 
-/// One buffer, or the input and the output of a state.
+/// One buffer, views that begin where it does, or the input and the output of a state.
 bool lie_at_one_place(const Program& program, BufferId a, BufferId b);
 
 /// `input`, `arena`.

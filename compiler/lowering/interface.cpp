@@ -81,6 +81,33 @@ void Lowerer::define_interface(Scope& scope) {
   device_ = Device::Cpu;
 }
 
+/// Copies values of states that lie where a state was, which may be written before they are read: of states that change
+/// places, or move on by one.
+void Lowerer::keep_states(Scope& scope) {
+  const Graph& graph = *scope.graph;
+  const auto was_state = [&](BufferId buffer) {
+    return std::ranges::any_of(graph.states, [&](const State& state) {
+      return !grows(graph, state) && program_.inputs[static_cast<std::size_t>(state.past)] == root_of(program_, buffer);
+    });
+  };
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (!is_replaced(graph, i)) continue;
+    const ValueId v = graph.outputs[i];
+    const Type& type = graph[v].type;
+    device_ = program_[program_.outputs[i]].device;
+    const View from = view_of(scope, v, nullptr);
+    const bool stays =
+        lie_at_one_place(program_, program_.outputs[i], from.pointer.buffer) && from.pointer.offset == Dim(0) && from.layout == Layout();
+    if (stays || !was_state(from.pointer.buffer)) continue;
+    const BufferId kept = add_storage(
+        {.name = graph[v].name, .space = Buffer::Space::Arena, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
+    const View to{{kept, true, 0, type.element}, type.element, type.extents, {}};
+    copy(type.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element,
+         graph[v].name + ": before its place is written");
+    scope.views[v].insert(scope.views[v].begin(), to);
+  }
+}
+
 /// Copies outputs that were not computed in the caller's memory, and stores shapes that depend on data.
 void Lowerer::write_results(Scope& scope) {
   const Graph& graph = *scope.graph;
@@ -88,6 +115,7 @@ void Lowerer::write_results(Scope& scope) {
   std::vector<std::size_t> order(graph.outputs.size());  // states come last, since others may be what their inputs were
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !is_replaced(graph, i); });
+  keep_states(scope);
   for (const std::size_t i : order) {
     const ValueId v = graph.outputs[i];
     const Type& type = graph[v].type;
@@ -97,14 +125,6 @@ void Lowerer::write_results(Scope& scope) {
     if (!type.is_object() && program_[b].is_value) {
       give_tensor(scope, v, to.pointer);
       continue;
-    }
-    for (const State& state : graph.states) {
-      const BufferId past = program_.inputs[static_cast<std::size_t>(state.past)];
-      if (is_replaced(graph, i) && state.present != static_cast<int>(i) && !grows(graph, state) &&
-          root_of(program_, view_of(scope, v, nullptr).pointer.buffer) == past)
-        throw Error(ErrorKind::Unsupported,
-                    fmt::format("the state '{}' is what '{}' was before the run", graph[v].name, program_[past].name),
-                    "leave one of both out of --state");
     }
     const auto& views = scope.views[v];
     if (std::none_of(views.begin(), views.end(), [&](const View& view) { return view.pointer.buffer == b; })) write_output(scope, v, to);

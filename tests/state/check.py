@@ -101,6 +101,36 @@ def window(keeps=6):
     return model(nodes, [("x", F, [1, 1, 10]), ("state", F, [1, 1, keeps])], [("y", F, [1, 4, 10]), ("stateN", F, [1, 1, keeps])], weights)
 
 
+def moves():
+    """States that change places (a and b), that move on by one (c to d to e), and one that is its own transpose; outputs have what they were."""
+    node, square = helper.make_node, [3, 3]
+    pairs = [("b_in", "a_out"), ("a_in", "b_out"), ("x", "c_out"), ("c_in", "d_out"), ("d_in", "e_out"), ("a_in", "y"), ("e_in", "z")]
+    nodes = [*[node("Identity", [of], [to]) for of, to in pairs], node("Transpose", ["t_in"], ["t_out"], perm=[1, 0])]
+    nodes.append(node("If", ["which"], ["w"], **{name: helper.make_graph([node(op, [of], [name])], name, [], [helper.make_tensor_value_info(name, F, square)])
+                                               for name, op, of in (("then_branch", "Neg", "b_in"), ("else_branch", "Identity", "d_in"))}))
+    states = "abcdet"
+    return model(nodes, [("x", F, square), ("which", TensorProto.BOOL, []), *[(f"{s}_in", F, square) for s in states]], [(name, F, square) for name in ("y", "z", "w")] + [(f"{s}_out", F, square) for s in states])
+
+
+def moved_states():
+    made = moves()
+    reference = onnxruntime.InferenceSession(made.SerializeToString())
+    names = [o.name for o in reference.get_outputs()]
+    for session in built_together([Unit(made, (options, "--state=auto"), threads) for options, threads in FORMS]):
+        state = session.new_state()
+        kept = {name: normal(3, 3) for name in state.values}
+        for name, value in state.values.items():
+            value[:] = kept[name]
+        for step in range(6):
+            feeds = {"x": normal(3, 3), "which": np.array(step % 2 == 0)}
+            wanted = dict(zip(names, reference.run(None, {**feeds, **kept})))
+            got = dict(zip(names, state.run(names, feeds)))
+            for name in names:
+                assert np.array_equal(got[name], wanted[name]), f"step {step}: '{name}' differs"
+            kept = {name: wanted[name.replace("_in", "_out")] for name in kept}
+    print("states that move: as ONNX Runtime has them")
+
+
 def steps_of(made, session, state, count, feed, tolerance):
     """Runs both `count` steps on what `feed` gives for a step; what they keep and give is the same, and ONNX Runtime's within the tolerance."""
     reference = onnxruntime.InferenceSession(made if isinstance(made, str) else made.SerializeToString())
@@ -221,6 +251,7 @@ def refusals():
 
 def main():
     made_models()
+    moved_states()
     refusals()
     for folder in map(pathlib.Path, sys.argv[1:]):
         zoo_model(folder)

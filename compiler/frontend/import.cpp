@@ -26,8 +26,8 @@ namespace {
 
 class GraphImporter {
  public:
-  GraphImporter(const ModelInfo& info, Schemas& schemas, TypeImporter& types, ExternalData& external)
-      : info_(info), schemas_(schemas), types_(types), external_(external) {}
+  GraphImporter(const ModelInfo& info, Schemas& schemas, TypeImporter& types, ExternalData& external, onnx::ModelProto& model)
+      : info_(info), schemas_(schemas), types_(types), external_(external), model_(model) {}
 
   /// `captures`: names of outer values that the graph may use. Each becomes an input after the graph's own.
   Graph import(const onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
@@ -108,8 +108,7 @@ class GraphImporter {
     node.guard([&] { captured = free_names(proto, depth); });
     for (const auto& name : captured) {
       const auto it = scope.find(name);
-      if (it == scope.end())
-        node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      if (it == scope.end()) refuse_undefined(node, name);
       node.captures.push_back(it->second);
     }
     for (const auto& a : proto.attribute()) import_attribute(a, node, graph, scope, captured, depth);
@@ -119,8 +118,7 @@ class GraphImporter {
         continue;
       }
       const auto it = scope.find(name);
-      if (it == scope.end())
-        node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      if (it == scope.end()) refuse_undefined(node, name);
       node.inputs.push_back(it->second);
     }
     while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
@@ -132,7 +130,12 @@ class GraphImporter {
     graph.nodes.push_back(std::move(node));
   }
 
-  static std::string unsorted_remedy() { return "the nodes of a model must be in topological order; --repair puts them into it"; }
+  /// --repair is named where it changes something. It cannot break a circle, which sort_nodes tells of.
+  [[noreturn]] void refuse_undefined(const Node& node, const std::string& name) {
+    const std::string found = fmt::format("uses '{}', which is not defined before it", name);
+    const bool helps = sort_nodes(model_);  // nobody reads the model any more
+    node.fail(ErrorKind::Invalid, found, helps ? "the nodes of a model must be in topological order; --repair puts them into it" : "");
+  }
 
   void import_attribute(const onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
                         const std::vector<std::string>& captured, int depth) {
@@ -192,6 +195,7 @@ class GraphImporter {
   Schemas& schemas_;
   TypeImporter& types_;
   ExternalData& external_;
+  onnx::ModelProto& model_;
 };
 
 /// Checks every node of the graph and its regions by itself, before anything is derived from it.
@@ -258,7 +262,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   ExternalData external{path.parent_path(), {}};
   external.most_dense_bytes = options.max_dense_bytes;
   TypeImporter types(options);
-  imported.graph = GraphImporter(info, schemas, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
+  imported.graph = GraphImporter(info, schemas, types, external, model).import(model.graph(), {}, nullptr, nullptr, 0);
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
   check_memory();
   return imported;

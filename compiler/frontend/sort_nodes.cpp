@@ -1,5 +1,6 @@
 #include "compiler/frontend/sort_nodes.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <queue>
@@ -32,13 +33,15 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
               std::vector<Diagnostic>{{node_name(node), node.op_type(), "needs its own result, by way of other nodes or without"}});
 }
 
-void sort(Nodes& nodes) {
+/// Whether a node moved.
+bool sort(Nodes& nodes) {
+  bool moved = false;
   const int count = nodes.size();
   std::map<std::string, int> definitions;
   for (int i = 0; i < count; ++i) {
     for (auto& a : *nodes[i].mutable_attribute()) {
-      if (a.has_g()) sort(*a.mutable_g()->mutable_node());
-      for (auto& g : *a.mutable_graphs()) sort(*g.mutable_node());
+      if (a.has_g()) moved |= sort(*a.mutable_g()->mutable_node());
+      for (auto& g : *a.mutable_graphs()) moved |= sort(*g.mutable_node());
     }
     for (const auto& name : nodes[i].output()) {
       if (!name.empty()) definitions.emplace(name, i);
@@ -74,13 +77,15 @@ void sort(Nodes& nodes) {
   Nodes sorted;
   for (const int node : order) sorted.Add()->Swap(&nodes[node]);
   nodes.Swap(&sorted);
+  return moved || !std::ranges::is_sorted(order);
 }
 
 }  // namespace
 
-void sort_nodes(onnx::ModelProto& model) {
-  for (auto& function : *model.mutable_functions()) sort(*function.mutable_node());
-  sort(*model.mutable_graph()->mutable_node());
+bool sort_nodes(onnx::ModelProto& model) {
+  bool moved = false;
+  for (auto& function : *model.mutable_functions()) moved |= sort(*function.mutable_node());
+  return sort(*model.mutable_graph()->mutable_node()) || moved;
 }
 
 }  // namespace onnxc

@@ -60,9 +60,14 @@ def unknown_operators():
 # ---- the graph
 
 
-@case(INVALID, "Relu 'b'", "not defined before it")
+@case(INVALID, "Relu 'b'", "needs its own result")
 def cycle():
     return model([node("Relu", ["v"], ["u"], name="b"), node("Relu", ["u"], ["v"], name="c"), node("Add", ["x", "v"], ["y"])])
+
+
+@case(INVALID, "Relu 'b'", "uses 'nothing', which is not defined before it\n")
+def defined_nowhere():  # --repair is not named, since it would not help
+    return model([node("Relu", ["nothing"], ["y"], name="b")])
 
 
 @case(INVALID, "Relu 'b'", "needs its own result", options=["--repair"])

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compiler/states.h"
+#include "tools/onnxc/at_least.h"
 #include "tools/onnxc/process_limits.h"
 #include "tools/onnxc/region_option.h"
 #include "tools/onnxc/tuner.h"
@@ -157,7 +158,7 @@ void ModelOptions::add_to(CLI::App& app) {
          "--max-nodes", max_nodes_,
          "Refuse models of more nodes, counted after functions are inlined. By default 2,000,000, and for models with functions less: "
          "100 times the nodes that are written, but at least 40,000")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   limit("--max-fold-bytes", max_fold_bytes_,
         "Bytes of constants that the compiler may compute in all, each at most 512M; the run computes others. Sparse weights that become "
         "dense are bound, too. By default 16 times what the model holds, at least 128M and at most 2G");
@@ -165,13 +166,13 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--timeout", process_limits().seconds,
                  "Seconds after which onnxc gives up, with the C++ compilers that it has started, unless a unit runs before; 0: never")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   app.add_flag("--measure", measure_,
                "Say what the unit takes of its machine, as the target's compiler makes it, and state stack_bytes in the header");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   app.add_option(
          "--zipmap", zipmap_,
          "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "tools/compress/compress.h"
+#include "tools/onnxc/at_least.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/model_options.h"
 #include "tools/quantize/quantize.h"
@@ -189,10 +190,10 @@ void add_reduce(CLI::App& app, std::function<int()>& command) {
       .add_option("--seconds", options->seconds,
                   "End after so many seconds, with the smallest model so far; 0: when nothing is left to try")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   reduce.add_option("--check-seconds", options->check_seconds, "How long the command may take for one model")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   reduce.add_option("--jobs", options->jobs, "Models that are checked at once; the result is the same")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));

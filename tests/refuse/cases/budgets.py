@@ -142,6 +142,6 @@ def negative_time():
     return model(chain(10))
 
 
-@case(USAGE, "--max-nodes", options=["--max-nodes", "0"], lines=0)
+@case(USAGE, "--max-nodes", "at least 1", options=["--max-nodes", "0"], lines=0)
 def no_nodes():
     return model(chain(10))

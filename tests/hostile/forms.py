@@ -130,11 +130,11 @@ def one(options):
     for name, make in all_forms():
         if name == options.only:
             data = make().SerializeToString()
-            path = pathlib.Path(options.write or "form.onnx")
-            path.write_bytes(data)
+            if options.write:
+                pathlib.Path(options.write).write_bytes(data)
             runner = Runner(options.binary, pathlib.Path(options.work) / "alone", options.sanitized)
             ended = runner.run(data, ("--link-file", str(runner.folder / "unit.link")))
-            print(f"{path}: exit status {ended.status}, {ended.seconds:.2f} s, {ended.mebibytes:.0f} MB\n{ended.said}")
+            print(f"{name}: exit status {ended.status}, {ended.seconds:.2f} s, {ended.mebibytes:.0f} MB\n{ended.said}")
             if ended.status == 0 and not ended.fault:
                 units = emitted.Units(pathlib.Path(options.work) / "units")
                 unit = units.add(runner.folder)

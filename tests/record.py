@@ -3,7 +3,9 @@ import json
 import os
 import threading
 
-from onnx import TensorProto, helper
+from onnx import TensorProto
+
+from units import Unit, emit
 
 LOCK = threading.Lock()
 SHORT = {"FLOAT": "f32", "DOUBLE": "f64", "BOOL": "bool", "STRING": "string", "COMPLEX64": "c64", "COMPLEX128": "c128"}
@@ -34,7 +36,7 @@ def operators(graph):
     return found
 
 
-def record(suite, name, model, passed):
+def record(suite, name, model, passed, options=()):
     path = os.environ.get("ONNXC_REPORT")
     if not path:
         return
@@ -45,7 +47,7 @@ def record(suite, name, model, passed):
         "operators": sorted(operators(model.graph)),
         "opsets": {o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import},
         "elements": sorted(types),
-        "kernels": [],
+        "kernels": sorted(emit(Unit(model, options), "unit").kernels()) if passed else [],
         "result": "passed" if passed else "failed",
         "reason": "",
     }

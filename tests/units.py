@@ -28,6 +28,13 @@ FLAGS = ["-std=c++20", "-fPIC", "-shared", os.environ.get("ONNXC_UNITS_LEVEL", "
 RUNTIME = pathlib.Path(os.environ.get("ONNXC_RUNTIME_DIR") or pathlib.Path(__file__).resolve().parents[1] / "runtime_stub")
 
 
+@functools.lru_cache(maxsize=None)
+def catalogue():
+    """The names of all kernels; other steps are bookkeeping."""
+    rows = (pathlib.Path(__file__).resolve().parents[1] / "targets" / "kernels").glob("*.inc")
+    return set(re.findall(r'\.name = "(\w+)"', "".join(path.read_text() for path in rows)))
+
+
 class Unit(NamedTuple):
     model: object  # onnx.ModelProto
     options: tuple = ()  # of onnxc
@@ -41,6 +48,11 @@ class Source(NamedTuple):
     files: dict  # by name: bytes
     march: str  # what g++ is to be told of the machine
     threads: int
+
+    def kernels(self):
+        """Names of the kernels that its steps call, as the unit's first lines tell them."""
+        steps = self.files[f"{self.name}.cpp"].decode().partition("\n// Steps: ")[2].partition("\n\n")[0]
+        return set(re.findall(r"^// +\d+  (\w+) ", steps, re.MULTILINE)) & catalogue()
 
 
 def emit(unit, name):

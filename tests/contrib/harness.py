@@ -11,7 +11,6 @@ import re
 import sys
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 import onnxc
@@ -134,7 +133,7 @@ def run_all(checks):
     failed = 0
     for each, fault in zip(checks, judged_in_groups(checks, lambda each: [each.unit()], judge), strict=True):
         if not each.refused:
-            record("contrib", each.name, each.unit().model, not fault)
+            record("contrib", each.name, each.unit().model, not fault, each.unit().options)
         if fault:
             failed += 1
             print(f"FAILED {each.name}: {fault[:400]}", flush=True)

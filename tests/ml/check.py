@@ -61,7 +61,7 @@ def compare(model, feeds, rtol=1e-4, reading=lambda outputs: outputs, options=()
         return f"skipped: {str(e)[-160:]}"
     actual = onnxc.InferenceSession(model, options=["-O1", *options]).run(None, feeds)
     different = [f"{info.name} is\n{a}\nexpected\n{b}" for info, a, b in zip(model.graph.output, actual, expected) if not same(a, b, rtol)]
-    record("classical models and strings", model.graph.name, model, not different)
+    record("classical models and strings", model.graph.name, model, not different, options)
     return different[0] if different else None
 
 

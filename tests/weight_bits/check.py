@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Weights that are rounded when a model is compiled: results and codes against numpy and ONNX Runtime, what stays in floats and why, what is told, and what is refused."""
+import json
 import os
 import re
 import subprocess
@@ -134,6 +135,21 @@ def check_told(folder):
     onnxc("verify", path, "--weight-bits=4", "--each-pass")
 
 
+def check_tied(folder, vocabulary=512, width=128):
+    """A table whose rows a Gather takes, and whose transpose is a product's weights, is stored once."""
+    n, info, path = h.make_node, h.make_tensor_value_info, folder / "tied.onnx"
+    nodes = [n("Gather", ["table", "words"], ["rows"]), n("Transpose", ["table"], ["head"], perm=[1, 0]), n("MatMul", ["x", "head"], ["y"])]
+    inputs = [info("words", onnx.TensorProto.INT64, ["count"]), info("x", onnx.TensorProto.FLOAT, ["count", width])]
+    outputs = [info(name, onnx.TensorProto.FLOAT, None) for name in ("rows", "y")]
+    table = [numpy_helper.from_array(values(vocabulary, width), "table")]
+    onnx.save(h.make_model(h.make_graph(nodes, "tied", inputs, outputs, table), opset_imports=[h.make_opsetid("", 17)], ir_version=8), path)
+    for bits in 4, 8:
+        stored = json.loads(onnxc("info", path, "--json", f"--weight-bits={bits}").stdout)["packed_weight_bytes"]
+        codes = vocabulary * width * bits // 8
+        factors = vocabulary * width // 32 * 5  # a scale of four bytes and at most a byte of a zero point for each block
+        expect(codes < stored <= codes + factors, f"a table of {bits} bits with two readers is stored once", (stored, codes, factors))
+
+
 def check_refused(folder):
     path = folder / "small.onnx"
     for what, *options in (("--block requires --weight-bits", "--block=32"), ("--weight-bits: 5 not in", "--weight-bits=5"), ("--block: 24 not in", "--weight-bits=4", "--block=24"),
@@ -165,6 +181,7 @@ def main():
                 wrong, count = check_codes(case, Path(folder))
                 expect(wrong == 0 and count > 10, f"{case.title}: codes as numpy has them", f"{wrong} of {count} weights differ")
         check_told(Path(folder))
+        check_tied(Path(folder))
         check_refused(Path(folder))
     CHECKS.end()
 

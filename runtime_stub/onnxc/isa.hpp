@@ -13,8 +13,12 @@
 // ONNXC_ALLOW_FAST_MATH  -ffast-math is meant: NaN, infinities, the signs of zeros and the order of sums do not matter
 #pragma once
 
-#define ONNXC_INLINE        inline __attribute__((always_inline))
+#if defined(__OPTIMIZE__)
 #define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define ONNXC_INLINE_LAMBDA  // without optimisation, inlining gains nothing and takes a compiler two thirds of its time
+#endif
+#define ONNXC_INLINE inline ONNXC_INLINE_LAMBDA
 
 // For functions of both sides of a GPU: ONNXC_INLINE is for the host alone, since vectors are errors in device code.
 #if defined(__CUDACC__)
@@ -25,9 +29,8 @@
 #define ONNXC_ANYWHERE
 #endif
 
-// A large kernel that gains nothing from the constants of its calls. g++ would clone it for each call or, where all
-// calls agree in some arguments, propagate these, which changes its register allocation: it may then keep an
-// accumulator on the stack.
+// A large kernel that gains nothing from the constants of its calls. g++ would clone it for each call or, where all calls agree in some
+// arguments, propagate these, which changes its register allocation: it may then keep an accumulator on the stack.
 #if defined(__GNUC__) && !defined(__clang__)
 #define ONNXC_NOCLONE __attribute__((noipa))
 #else
@@ -37,11 +40,9 @@
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_INTRINSICS)
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_INTRINSICS: with intrinsics the width is the machine's"
 #endif
-
 #if defined(ONNXC_REPRODUCIBLE) && !defined(ONNXC_NO_INTRINSICS)
 #error "ONNXC_REPRODUCIBLE needs ONNXC_NO_INTRINSICS"
 #endif
-
 // ONNXC_FAST_MATH: the compiler has leave for -ffast-math or a part of it, as far as it says so: Clang is silent on all parts but finite numbers.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || \
     (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
@@ -90,9 +91,8 @@
 #define ONNXC_SPECIALISED __attribute__((noinline, flatten))
 #endif
 
-// The number of registers that hold a vector; with vectors of one float, of those that hold a float. ONNXC_OUTLINE: a part
-// of a kernel that is outlined, to a function of its own, where registers are few, since g++ 12 would keep some of its sums
-// on the stack amid the rest.
+// The number of registers that hold a vector; with vectors of one float, of those that hold a float. ONNXC_OUTLINE: a part of a kernel that
+// is outlined, to a function of its own, where registers are few, since g++ 12 would keep some of its sums on the stack amid the rest.
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define ONNXC_VECTOR_REGISTERS 32
 #elif defined(__ARM_FEATURE_MVE) || __ARM_ARCH_ISA_THUMB == 1

@@ -3,15 +3,18 @@
     names.py ONNXC RUNTIME_FOLDER
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from at_level import at_level  # noqa: E402
 
 NAMES = [
     # Ends of comments, strings and lines.
@@ -108,12 +111,13 @@ WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 def main():
     onnxc, runtime = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    compilers = [c for c in ("g++", "clang++-14", "clang++-19", "clang++") if subprocess.run(["which", c], capture_output=True).returncode == 0]
+    found = {os.path.realpath(path): name for name in ("clang++", "clang++-19", "clang++-14", "g++") if (path := shutil.which(name))}
+    compilers = list(found.values())  # each once
     failed = 0
 
-    def call(what, command, wanted=0):
+    def call(what, command, wanted=0, environment=None):
         nonlocal failed
-        done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, env=environment)
         if done.returncode != wanted:
             failed += 1
             output = (done.stdout + done.stderr).decode(errors="replace")
@@ -130,7 +134,7 @@ def main():
                 call(f"{name} {level}", [onnxc, folder / "model.onnx", level, *more, "--target", "generic", "--threads", "2", "-o", folder / f"unit{level}.cpp"])
                 for compiler in compilers:
                     call(f"{name} {level} with {compiler}", [compiler, *WARNINGS, "-fsyntax-only", "-I", runtime, folder / f"unit{level}.cpp"])
-            call(f"run {name}", [onnxc, "run", folder / "model.onnx", "--target", "generic"])
+            call(f"run {name}", [onnxc, "run", folder / "model.onnx", "--target", "generic"], environment=at_level("-O0"))
         folder = root / "files"
         folder.mkdir()
         good = (root / "dynamic" / "model.onnx")

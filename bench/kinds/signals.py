@@ -89,7 +89,7 @@ def human_activity():
     return n, n.classify(x, 6)
 
 
-def residual(n, x, kernel, dilations):
+def dilated(n, x, kernel, dilations):
     """As vocoders have them: leaks, dilated convolutions, sums."""
     for dilation in dilations:
         y = n.conv(n.op("LeakyRelu", x, alpha=0.1), x.shape[1], kernel, dilation=dilation, activation=None)
@@ -104,7 +104,7 @@ def hifigan():
     x = n.conv(n.x, 128, 7, activation=None)
     for channels, stride in (64, 8), (32, 8), (16, 4):
         x = n.conv_transpose(n.op("LeakyRelu", x, alpha=0.1), channels, 2 * stride, stride, pad=stride // 2)
-        parts = [residual(n, x, kernel, (1, 3, 5)) for kernel in (3, 7, 11)]
+        parts = [dilated(n, x, kernel, (1, 3, 5)) for kernel in (3, 7, 11)]
         x = n.scalar("Div", n.op("Add", n.op("Add", parts[0], parts[1]), parts[2]), 3)
     return n, n.op("Tanh", n.conv(n.op("LeakyRelu", x, alpha=0.01), 1, 7, activation=None))
 

@@ -2,7 +2,7 @@
 
     check.py FOLDER [--all] [--seed N] [MODEL...]      FOLDER: models as tests/zoo has them; --all: each with open dimensions, on one and on two threads, and signals of bench/
 
-Every second model is built for two threads. Models with caches run with --state=auto as well: caches grow from nothing by steps of many lengths. Sizes that ONNX Runtime refuses, such
+Every second model is built for two threads. Models with states run with --state=auto as well: caches grow from nothing by steps of many lengths. Sizes that ONNX Runtime refuses, such
 as more positions than a model has, are drawn again.
 """
 import argparse
@@ -90,29 +90,29 @@ def at_sizes(case, threads, random):
 
 
 def as_state(case, threads, random):
-    """As at_sizes, where caches are kept. Rooms have more places than are used, or as many."""
+    """As at_sizes, where states are kept. Caches have more room than they need, or as much."""
     theirs, session = reference(case), onnxc.InferenceSession(case.source(), threads=threads, options=["--state=auto"])
-    pairs = [(session.get_inputs()[past].name, present) for present, past in enumerate(session._states) if past >= 0]
-    grows = {slot.name: slot.shape.index("past") for slot in session.get_inputs() if slot.name in dict(pairs)}
+    pairs = [(session.get_inputs()[past], present) for present, past in enumerate(session._states) if past >= 0]
     names, faults, largest, done = [o.name for o in theirs.get_outputs()], [], 0.0, 0
-    for k, steps in enumerate(STEPS):
-        batch, past = (1, 3, 2)[k % 3], 0
-        if "sequence" not in case.open:  # one token a step
-            steps = [1] * 20
-        state = session.new_state(batch=batch, past=sum(steps) + k)
-        kept = None
+    lengths = [d for d in case.open if d not in ("batch", "past")]
+    for k, steps in enumerate(STEPS if lengths else [[1] * 20]):
+        batch, past, kept = (3, 1, 2)[k % 3], 0, None
+        rooms = {d: sum(steps) + k if d == "past" else batch for slot, _ in pairs for d in slot.shape if isinstance(d, str)}
+        state = session.new_state(**rooms)
         for step in steps:
-            sizes = {**dict.fromkeys(case.open, 1), "batch": batch, "past": past, "sequence": step}
+            sizes = {"batch": batch, "past": past, **{d: step + case.least(d) - 1 for d in lengths}}
             feeds = case.feeds(sizes, random)
-            caches = kept or {name: np.zeros_like(feeds[name]) for name, _ in pairs}
-            wanted = theirs.run(None, {**feeds, **caches})
-            got = state.run(names, {name: value for name, value in feeds.items() if name not in caches})
-            for name, present in pairs:  # a state may have the axis that grows at the front
-                got[present] = np.moveaxis(state.values[name], grows[name], case.dims[name].index("past"))
+            given = kept or {slot.name: np.zeros_like(feeds[slot.name]) for slot, _ in pairs}
+            wanted = theirs.run(None, {**feeds, **given})
+            got = state.run(names, {name: value for name, value in feeds.items() if name not in given})
+            for slot, present in pairs:
+                got[present] = state.values[slot.name]
+                if "past" in slot.shape:  # a state may have the axis that grows at the front
+                    got[present] = np.moveaxis(got[present], slot.shape.index("past"), case.dims[slot.name].index("past"))
             wrong, error = compared(got, wanted, names, case.tolerance)
             faults += [f"batch {batch}, step of {step} behind {past}: {fault}" for fault in wrong]
             largest, past, done = max(largest, error), past + step, done + 1
-            kept = {name: wanted[present] for name, present in pairs}
+            kept = {slot.name: wanted[present] for slot, present in pairs}
     return faults, largest, done
 
 
@@ -138,7 +138,7 @@ def main():
             return [("none  ", f"{case.name}: {refusal}", [])]
         lines = []
         for threads in (1, 2) if asked.all else (1 + k % 2,):
-            for form in [at_sizes] + [as_state] * ("past" in case.open):
+            for form in [at_sizes] + [as_state] * case.has_state:
                 faults, largest, count = form(case, threads, np.random.default_rng([asked.seed, k]))
                 if form is at_sizes and count < COUNT:
                     faults.append(f"ONNX Runtime takes {count} sizes only")

@@ -377,7 +377,8 @@ class Propagation {
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
       if (v == kAbsent) continue;
       if (inputs.back() != nullptr) {
-        input_bytes += bytes_held(*inputs.back());
+        const bool is_new = std::find(inputs.begin(), inputs.end() - 1, inputs.back()) == inputs.end() - 1;
+        if (is_new) input_bytes += bytes_held(*inputs.back());  // a Concat of a value with itself grows
       } else if (const auto found = deferred_.find({&graph, v}); found != deferred_.end()) {
         deferrals = std::max(deferrals, found->second.deferrals);
       } else {

@@ -42,6 +42,11 @@ case("wrap_add", REFUSE, [node("Add", ["x", "x"], ["y"])], [info("x", FLOAT, [3,
 case("wrap_initialiser", REFUSE, [node("Add", ["x", "c"], ["y"])], X, Y, [TensorProto(name="c", data_type=FLOAT, dims=[2**32, 2**32], raw_data=b"")])
 case("large_reduce", REFUSE, [node("BitwiseNot", ["x"], ["t"]), node("ReduceMax", ["t"], ["y"], keepdims=0)], [info("x", UINT8, [2**31, 2**31])], [info("y", UINT8, [])])
 
+# ---- constants that are joined with themselves again and again: what a run would take is refused, what is not read is not computed
+DOUBLED = [node("Concat", [f"c{k}", f"c{k}"], [f"c{k + 1}"], axis=0) for k in range(50)]
+case("doubled_and_added", REFUSE, [*DOUBLED, node("Add", ["x", "c50"], ["y"])], [info("x", FLOAT, [1])], Y, [constant("c0", [1], np.float32)])
+case("doubled_shape", TAKE, [*DOUBLED, node("Shape", ["c50"], ["s"]), node("Cast", ["s"], ["f"], to=FLOAT), node("Add", ["x", "f"], ["y"])], [info("x", FLOAT, [1])], Y, [constant("c0", [1], np.float32)])
+
 # ---- numbers of inputs, of versions that are brought to a later one
 for op, version, attributes in (("TopK", 9, dict(k=2)), ("Split", 12, {}), ("Upsample", 7, dict(scales=[1.0, 2.0])), ("Clip", 10, {}), ("Unsqueeze", 7, dict(axes=[0])), ("Pow", 1, {})):
     results = ["y", "y2"] if op == "TopK" else ["y"]

@@ -5,6 +5,7 @@
 // follow. UPDATE_GOLDEN=1 rewrites the second graph.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -45,6 +46,15 @@ TEST_CASE("passes on text", "[passes]") {
     if (update) std::ofstream(entry.path()) << rewritten;
   }
   CHECK(count > 0);
+}
+
+// Too large for text: a few nodes do not become most of the memory.
+TEST_CASE("a constant that is joined with itself again and again is folded up to a limit", "[passes]") {
+  std::string text = "graph \"doubled\" () -> (y) {\n  const c0: f32[1] = [1]\n";
+  for (int i = 0; i < 26; ++i) text += fmt::format("  c{}: ? = Concat(c{}, c{}) {{axis = 0}}\n", i + 1, i, i);
+  const Graph graph = run_passes("infer_shapes,fold_constants", parse_graph(text + "  y: ? = Relu(c26)\n}\n"));
+  // 2^22 floats are 16 MiB, the most that may be larger than what it is made of.
+  CHECK(std::ranges::count_if(graph.nodes, [](const Node& node) { return node.is("Concat"); }) == 4);
 }
 
 }  // namespace

@@ -57,5 +57,18 @@ TEST_CASE("a constant that is joined with itself again and again is folded up to
   CHECK(std::ranges::count_if(graph.nodes, [](const Node& node) { return node.is("Concat"); }) == 4);
 }
 
+TEST_CASE("a common scale of 0 gives an empty image, whenever it is known", "[passes]") {
+  const Graph before = parse_graph(R"(graph "empty" (x: f32[1, 1, 4, 4], sizes: i64[2]) -> (y) {
+  y: ? = Resize(x, _, _, sizes) @19 {axes = [2, 3], keep_aspect_ratio_policy = "not_larger"}
+}
+)");
+  const auto zeros = [](ElementType type, const std::vector<int64_t>& shape) {
+    return std::make_shared<const TensorData>(TensorData::zeros(type, shape));
+  };
+  const std::vector<Constant> inputs{zeros(ElementType::F32, {1, 1, 4, 4}), zeros(ElementType::I64, {2})};
+  const Graph after = run_passes("infer_shapes", clone(before));
+  for (const Graph* graph : {&before, &after}) CHECK(evaluate_graph(*graph, inputs)[0]->shape == std::vector<int64_t>{1, 1, 0, 0});
+}
+
 }  // namespace
 }  // namespace onnxc

@@ -96,8 +96,9 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
     if (scales != nullptr) check_count(values.size(), "scales");
     for (std::size_t k = 0; k < all.size() && scales != nullptr; ++k) {
       all[k].scale = static_cast<float>(values[k]);
+      if (has_sizes) continue;  // a size of 0 leads to a common scale of 0
       if (!(all[k].scale > 0) || all[k].scale > 1e6f) node.fail(ErrorKind::Invalid, fmt::format("a scale is {}", values[k]));
-      if (!has_sizes) all[k].out = scaled(node, all[k].in, all[k].scale);
+      all[k].out = scaled(node, all[k].in, all[k].scale);
     }
   } else if (is_given(graph, node, 3)) {
     const auto sizes = sizes_of(graph[node.input(3)]);

@@ -1,7 +1,7 @@
 // Checks of numbers among the options.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <string>
 
@@ -11,7 +11,8 @@ namespace onnxc {
 inline CLI::Validator at_least(int least) {
   const auto fault = [least](std::string& given) {
     double number = 0;
-    return CLI::detail::lexical_cast(given, number) && number >= least ? "" : fmt::format("it is {}, and has to be at least {}", given, least);
+    return CLI::detail::lexical_cast(given, number) && number >= least ? ""
+                                                                       : fmt::format("it is {}, and has to be at least {}", given, least);
   };
   return {fault, fmt::format("AT LEAST {}", least)};
 }

@@ -108,7 +108,7 @@ beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "firmware" script tests/firmware/run.sh  # two networks in floats and integers on a Cortex-M4 and a Cortex-M55; --all: fourteen on each machine
 beside "rules for emitted code" script tests/check_emitted/run.sh  # some units of each kind, where clang's libraries are; --all: every network and backend test
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
-beside "weights of few bits" script tests/weight_bits/run.sh  # at -O0
+beside "weights of few bits" script tests/weight_bits/run.sh  # at -O0; --all: real transformers with 8 bits and with 4 each
 beside "compressed models" script tests/compress/run.sh  # --all: also large networks
 beside "states" script tests/state/run.sh  # to the bit as inputs and outputs, at -O0; --all: at -O3
 beside "sequences of many sizes" script tests/sequence_sizes/run.sh  # a few models at -O0; --all: each with open dimensions, at -O3
@@ -169,6 +169,7 @@ long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
+long_stage "weights of few bits, 8 and 4 each" all_networks script tests/weight_bits/run.sh
 long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh
 long_stage "the same bits on every machine, as a table" script tests/numerics/reproducible.sh build --all
 long_stage "emitted code" script tests/emitted/run.sh

@@ -17,6 +17,7 @@ from rounding import Rewriting
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from expectations import Expectations  # noqa: E402
+from rewriting import ALL  # noqa: E402
 from units import Unit, judged_in_groups  # noqa: E402
 
 CHECKS = Expectations("weights of few bits")
@@ -170,9 +171,9 @@ def zoo_case(name):
 def main():
     words = [{"words": RANDOM.integers(0, 90, shape)} for shape in ((1, 1), (2, 5), (3, 40))] + [{"words": np.array([[-1, -90, 89]])}]
     cases = [Case("small network", small_network(), words, KEPT).with_form(bits, block) for bits in (8, 4) for block in (16, 32, 128)]
-    for name in ("bert_mini", "llama_mini_kv", "gpt2_mini_kv"):
+    for name, usual in ("bert_mini", (8, 4)), ("llama_mini_kv", (4,)), ("gpt2_mini_kv", (8,)):
         if (ZOO / name / "model.onnx").exists():
-            cases += [zoo_case(name).with_form(bits, 32) for bits in (8, 4)]
+            cases += [zoo_case(name).with_form(bits, 32) for bits in ((8, 4) if ALL else usual)]
     for case, least in zip(cases, judged_in_groups(cases, Case.units, judge, of=12), strict=True):
         print(f"{case.title}: cosine {least:.6f}", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -59,7 +59,8 @@ class Decoder {
   std::span<const float> append(std::span<const std::int64_t> tokens) {
     if (tokens.empty()) throw std::invalid_argument("there is no token to begin with");
     if (static_cast<std::int64_t>(tokens.size()) > capacity_ - size_)
-      throw std::length_error(std::to_string(tokens.size()) + " tokens are too many: there is room for " + std::to_string(capacity_ - size_));
+      throw std::length_error(std::to_string(tokens.size()) + " tokens are too many: there is room for " +
+                              std::to_string(capacity_ - size_));
     for (const std::int64_t id : tokens) {
       if (id < 0 || id >= vocabulary_)
         throw std::out_of_range("token " + std::to_string(id) + " is none of the model's " + std::to_string(vocabulary_));
@@ -82,14 +83,17 @@ class Decoder {
     std::vector<std::byte> room;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { throw std::runtime_error("the model '" + std::string(model_.name) + "': " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error("the model '" + std::string(model_.name) + "': " + what);
+  }
 
   /// The extent of an axis is one of ours: the symbol takes its value in each run, and its bounds hold for it.
   void is(Extent extent, std::int64_t dim) {
     if (dim >= 0) {
       if (extent != kBatch || dim != 1) largest_[extent] = std::min(largest_[extent], dim);
       if (extent == kBatch && dim != 1) fail("its batch is " + std::to_string(dim) + ", and there is one text");
-      if (extent == kSequence && dim != 1) fail("it takes " + std::to_string(dim) + " tokens in each run; leave 'sequence' open, or let it be 1");
+      if (extent == kSequence && dim != 1)
+        fail("it takes " + std::to_string(dim) + " tokens in each run; leave 'sequence' open, or let it be 1");
     } else if (dim != std::numeric_limits<std::int64_t>::min()) {
       const auto k = static_cast<std::size_t>(-1 - dim);
       if (meaning_.size() <= k) meaning_.resize(symbols_.size(), kExtents);
@@ -169,18 +173,22 @@ class Decoder {
     extents(tensor, shape.data());
     std::size_t element = 0;
     switch (tensor.elem_type) {
-      case 1: element = 4; break;            // f32
-      case 10: case 16: element = 2; break;  // f16, bf16
-      case 2: case 3: element = 1; break;    // u8, i8
+      case 1: element = 4; break;  // f32
+      case 10:
+      case 16: element = 2; break;  // f16, bf16
+      case 2:
+      case 3: element = 1; break;  // u8, i8
       default: fail("its state '" + std::string(tensor.name) + "' has elements of a kind that is not known here");
     }
-    return std::accumulate(shape.begin(), shape.begin() + tensor.rank, element, [](std::size_t n, std::int64_t d) { return n * static_cast<std::size_t>(d); });
+    return std::accumulate(shape.begin(), shape.begin() + tensor.rank, element,
+                           [](std::size_t n, std::int64_t d) { return n * static_cast<std::size_t>(d); });
   }
 
   /// Memory for a run with the dimensions that are set.
   std::byte* arena() {
     const std::size_t alignment = model_.arena_alignment, needed = model_.arena_bytes(symbols_.data());
-    if (needed == std::numeric_limits<std::size_t>::max()) fail("it refuses " + std::to_string(values_[kSequence]) + " tokens behind " + std::to_string(size_));
+    if (needed == std::numeric_limits<std::size_t>::max())
+      fail("it refuses " + std::to_string(values_[kSequence]) + " tokens behind " + std::to_string(size_));
     if (needed > arena_bytes_) {
       arena_bytes_ = (needed + alignment - 1) / alignment * alignment;
       arena_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, arena_bytes_)));
@@ -225,8 +233,8 @@ class Decoder {
   const onnxc_model& model_;
   const onnxc_executor* executor_;
   std::vector<std::int64_t> symbols_;
-  std::vector<Extent> meaning_;                   // of each symbol
-  std::array<std::int64_t, kExtents> values_{};   // of a run
+  std::vector<Extent> meaning_;                  // of each symbol
+  std::array<std::int64_t, kExtents> values_{};  // of a run
   std::array<std::int64_t, kExtents> largest_{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max(),
                                               std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
   std::vector<State> states_;

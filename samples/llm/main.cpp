@@ -68,7 +68,8 @@ template <class T>
 void read(std::string_view option, std::string_view text, T& number, T least, T most) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !(number >= least && number <= most))
-    throw Wrong(std::string(option) + " got '" + std::string(text) + "', which is no number from " + std::to_string(least) + " to " + std::to_string(most));
+    throw Wrong(std::string(option) + " got '" + std::string(text) + "', which is no number from " + std::to_string(least) + " to " +
+                std::to_string(most));
 }
 
 Options parse(std::span<char*> arguments) {
@@ -154,7 +155,8 @@ int bench(const Options& options, const bpe::Tokenizer& tokenizer, Decoder& deco
   using Clock = std::chrono::steady_clock;
   const auto report = [](const char* what, std::int64_t count, Clock::time_point since) {
     const double seconds = std::chrono::duration<double>(Clock::now() - since).count();
-    std::printf("%s %lld tokens in %.3f s: %.2f tokens/s\n", what, static_cast<long long>(count), seconds, static_cast<double>(count) / seconds);
+    std::printf("%s %lld tokens in %.3f s: %.2f tokens/s\n", what, static_cast<long long>(count), seconds,
+                static_cast<double>(count) / seconds);
     std::fflush(stdout);
   };
   Clock::time_point since = Clock::now();

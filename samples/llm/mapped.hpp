@@ -16,7 +16,7 @@ class Mapped {
  public:
   explicit Mapped(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
+    struct stat status{};
     if (file >= 0 && fstat(file, &status) == 0) {
       bytes_ = static_cast<std::size_t>(status.st_size);
       data_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);

@@ -41,7 +41,7 @@ class Size:
 
 
 SIZES = {
-    "tiny": Size(layers=4, width=128, heads=4, groups=2, inner=256, vocabulary=768, positions=1024),
+    "tiny": Size(layers=4, width=128, heads=4, groups=2, inner=256, vocabulary=1024, positions=1024),
     "15m": Size(layers=6, width=288, heads=6, groups=6, inner=768, vocabulary=32000, positions=2048),
     "110m": Size(layers=12, width=768, heads=12, groups=12, inner=2048, vocabulary=32000, positions=2048),
     "1b": Size(layers=16, width=2048, heads=32, groups=8, inner=8192, vocabulary=32768, positions=4096),

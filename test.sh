@@ -145,6 +145,7 @@ beside "samples" script tests/samples/run.sh
 beside "a model in a page" script tests/web/run.sh
 beside "words on a board" script tests/keyword/run.sh
 beside "sentences by their meaning" script tests/embed/run.sh
+beside "a language model as a program" script tests/llm/run.sh
 beside "memories of several speeds" script tests/regions/run.sh
 beside "packages" script tests/package/run.sh
 beside "the same bits on every machine" script tests/numerics/reproducible.sh  # --all: each network, processor, compiler and level

@@ -79,7 +79,7 @@ if cmake --build "$wrong" --target flowers_model >"$out/log" 2>&1; then fail "a 
 grep -q 'WRONG *against the data set' "$out/log" || { cat "$out/log"; fail "no word about the wrong output"; }
 
 # The samples' own lists, against the build folder.
-for name in digits dynamic_mlp custom_operator embed; do
+for name in digits dynamic_mlp custom_operator embed llm; do
   quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$build"
   quietly cmake --build "$out/$name"
 done
@@ -87,6 +87,7 @@ quietly "$out/digits/digits" samples/digits/digit.pgm samples/digits/expected.tx
 quietly "$out/dynamic_mlp/dynamic_mlp" samples/dynamic_mlp/flowers.txt
 quietly "$out/custom_operator/custom_operator" samples/custom_operator/expected.txt
 quietly "$out/embed/embed" --check samples/embed/expected.txt
+"$out/llm/llm" "Once upon" | cmp - samples/llm/expected.txt || fail "the language model says something else"
 grep -q -- '-lm' "$out/custom_operator/onnxc/custom_operator_model/custom_operator.link" || fail "the link file does not name the library"
 
 # On a GPU: by nvcc if it is there, which takes no GPU, and in the emulator.

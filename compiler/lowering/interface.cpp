@@ -9,10 +9,19 @@
 namespace onnxc {
 namespace {
 
-/// Whether an output is a state that keeps its shape: it is written where its input lies, which others may still read.
+/// Whether a state is changed where it lies, as soon as its step comes: a Concat of the input and more, or a TensorScatter into the input, which
+/// nobody else reads.
+bool is_changed_in_place(const Graph& graph, const State& state) {
+  if (grows(graph, state)) return true;
+  const ValueId past = graph.inputs[static_cast<std::size_t>(state.past)];
+  const int at = definitions(graph)[graph.outputs[static_cast<std::size_t>(state.present)]];
+  return at >= 0 && graph.node(at).is("TensorScatter") && graph.node(at).inputs[0] == past && use_counts(graph)[past] == 1;
+}
+
+/// Whether an output is a state that is written at the end of a run: its input lies there, which others may still read.
 bool is_replaced(const Graph& graph, std::size_t output) {
-  return std::ranges::any_of(graph.states,
-                             [&](const State& state) { return state.present == static_cast<int>(output) && !grows(graph, state); });
+  return std::ranges::any_of(
+      graph.states, [&](const State& state) { return state.present == static_cast<int>(output) && !is_changed_in_place(graph, state); });
 }
 
 }  // namespace
@@ -87,7 +96,7 @@ void Lowerer::keep_states(Scope& scope) {
   const Graph& graph = *scope.graph;
   const auto was_state = [&](BufferId buffer) {
     return std::ranges::any_of(graph.states, [&](const State& state) {
-      return !grows(graph, state) && program_.inputs[static_cast<std::size_t>(state.past)] == root_of(program_, buffer);
+      return !is_changed_in_place(graph, state) && program_.inputs[static_cast<std::size_t>(state.past)] == root_of(program_, buffer);
     });
   };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {

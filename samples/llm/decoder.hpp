@@ -143,7 +143,8 @@ class Decoder {
     }
     if (logits_at_ < 0) fail("it has no logits");
     // With 8 places that are all filled after a run of one token, a cache that stays has 8. In one that grows they would be 9.
-    values_ = {1, 1, 8, 8};
+    const std::int64_t places = std::min({std::int64_t{8}, largest_[kPast], largest_[kTotal]});
+    values_ = {1, 1, places, places};
     fill_symbols();
     std::array<std::int64_t, ONNXC_MAX_RANK> before{}, after{};
     const State& state = states_.front();

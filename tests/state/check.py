@@ -3,7 +3,8 @@
     check.py [MODEL_FOLDER...]      also models of the zoo
 
 Made models: a decoder's attention with a cache (past and present [batch, heads, past, size]), a cache along the outermost axis, a recurrent network, a window of
-the last samples. Each is compiled with -O0 and -O3, the decoder for two threads, too. Then what is refused, and how. Units are built by tests/units.py.
+the last samples, caches that have their capacity, and what is scattered. Each is compiled with -O0 and -O3, the decoder for two threads, too. Then what is refused, and how.
+Units are built by tests/units.py.
 """
 import os
 import pathlib
@@ -131,6 +132,80 @@ def moved_states():
     print("states that move: as ONNX Runtime has them")
 
 
+def grouped(heads=4, groups=2, size=16):
+    """Grouped queries over caches that have their capacity, of which the mask says how much is there, as ONNX Runtime's exporter for language models writes it."""
+    nodes = [helper.make_node("ReduceSum", ["mask", "axis"], ["shown"], keepdims=0), helper.make_node("Sub", ["shown", "one"], ["longest"]),
+             helper.make_node("Cast", ["longest"], ["lengths"], to=TensorProto.INT32), helper.make_node("Shape", ["mask"], ["extents"], start=1),
+             helper.make_node("Cast", ["extents"], ["total"], to=TensorProto.INT32)]
+    weights, x = [("axis", np.array([1])), ("one", np.array(1))], "x"
+    inputs, outputs = [("x", F, ["batch", "tokens", heads * size]), ("mask", I64, ["batch", "all"])], [("y", F, ["batch", "tokens", heads * size])]
+    for layer in range(2):
+        weights.append((f"w{layer}", normal(heads * size, (heads + 2 * groups) * size) / 8))
+        inputs += [(f"past_key_values.{layer}.{kind}", F, ["batch", groups, "past", size]) for kind in ("key", "value")]
+        outputs += [(f"present.{layer}.{kind}", F, ["batch", groups, "after", size]) for kind in ("key", "value")]
+        result = "y" if layer == 1 else "x1"
+        nodes += [helper.make_node("MatMul", [x, f"w{layer}"], [f"qkv{layer}"]),
+                  helper.make_node("GroupQueryAttention", [f"qkv{layer}", "", "", *(name for name, _, _ in inputs[-2:]), "lengths", "total"], [result, *(name for name, _, _ in outputs[-2:])],
+                                   domain="com.microsoft", num_heads=heads, kv_num_heads=groups)]
+        x = result
+    graph = helper.make_graph(nodes, "step", [helper.make_tensor_value_info(*i) for i in inputs], [helper.make_tensor_value_info(*o) for o in outputs],
+                              [numpy_helper.from_array(value, name) for name, value in weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+
+
+def updated_caches(room=40):
+    """Beside ONNX Runtime, whose caches grow, and to the bit what the unit gives with caches of that capacity as inputs and outputs."""
+    made = grouped()
+    reference, names = onnxruntime.InferenceSession(made.SerializeToString()), [o.name for o in made.graph.output]
+    for level in "-O0", "-O3":
+        session, keeping = (onnxc.InferenceSession(made, options=[level, *more]) for more in ([], ["--state=auto"]))
+        state = keeping.new_state(batch=1, past=room)
+        kept = {i.name: np.zeros((1, 2, room, 16), np.float32) for i in made.graph.input if "past" in i.name}
+        theirs, before = {name: value[:, :, :0] for name, value in kept.items()}, 0
+        for tokens in [7, *[1] * 20, 5, *[1] * (room - 32)]:
+            feeds = {"x": normal(1, tokens, 64), "mask": np.ones((1, before + tokens), np.int64)}
+            wanted, given = (dict(zip(names, s.run(names, {**feeds, **caches}))) for s, caches in ((reference, theirs), (session, kept)))
+            got, = state.run(["y"], feeds)
+            assert np.array_equal(got, given["y"]), f"behind {before} tokens: it differs"
+            error = np.abs(got - wanted["y"]).max() / max(1, np.abs(wanted["y"]).max())
+            assert error <= 2e-5, f"behind {before} tokens: it is {error:.2g} from ONNX Runtime's"
+            kept, theirs = ({name: values[name.replace("past_key_values", "present")] for name in kept} for values in (given, wanted))
+            before += tokens
+        for name, value in state.values.items():
+            assert np.array_equal(value, kept[name]), f"what is kept of '{name}' differs"
+        try:
+            state.run(["y"], {"x": normal(1, 1, 64), "mask": np.ones((1, room + 1), np.int64)})
+        except Exception as error:  # noqa: BLE001 - whatever Python makes of the status
+            assert "have room for all" in str(error), error
+        else:
+            raise AssertionError("a cache has more than its room")
+    print(f"caches with their capacity: {room} tokens")
+
+
+def scattered():
+    """A TensorScatter is written in place only where nobody else reads what was there."""
+    def of(*more):
+        nodes = [helper.make_node("TensorScatter", ["past", "x", "at"], ["present"], axis=1), *more, helper.make_node("Mul", ["present", "two"], ["y"])]
+        outputs = [("y", F, [2, 6, 3]), ("present", F, [2, 6, 3])] + [(n.output[0], F, [2, 6, 3]) for n in more]
+        graph = helper.make_graph(nodes, "step", [helper.make_tensor_value_info(*i) for i in (("past", F, [2, 6, 3]), ("x", F, [2, 2, 3]), ("at", I64, [2]))],
+                                  [helper.make_tensor_value_info(*o) for o in outputs], [numpy_helper.from_array(np.float32(2), "two")])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=12)
+
+    for made in of(), of(helper.make_node("Neg", ["past"], ["before"])), of(helper.make_node("Identity", ["past"], ["before"])):
+        for level in "-O0", "-O3":
+            keeping = onnxc.InferenceSession(made, options=[level, "--state=past=present"])
+            state, cache = keeping.new_state(), np.zeros((2, 6, 3), np.float32)
+            for at in ([0, 3], [2, 1], [4, 4]):
+                x, before = normal(2, 2, 3), cache.copy()
+                for b in range(2):
+                    cache[b, at[b] : at[b] + 2] = x[b]
+                y, present, *others = state.run(None, {"x": x, "at": np.array(at)})
+                assert np.array_equal(present, cache) and np.array_equal(y, 2 * cache), f"{at}: {present}, not {cache}"
+                sign = -1 if made.graph.node[1].op_type == "Neg" else 1
+                assert all(np.array_equal(other, sign * before) for other in others), f"{at}: what was before is {others}"
+    print("what is scattered: in place, or not where others read it")
+
+
 def steps_of(made, session, state, count, feed, tolerance):
     """Runs both `count` steps on what `feed` gives for a step; what they keep and give is the same, and ONNX Runtime's within the tolerance."""
     reference = onnxruntime.InferenceSession(made if isinstance(made, str) else made.SerializeToString())
@@ -252,6 +327,8 @@ def refusals():
 def main():
     made_models()
     moved_states()
+    updated_caches()
+    scattered()
     refusals()
     for folder in map(pathlib.Path, sys.argv[1:]):
         zoo_model(folder)

@@ -1,6 +1,8 @@
 // com.microsoft.GroupQueryAttention: attention over a cache that the operator extends, with fewer heads of keys and
 // values than of queries. After the call, batch b has seqlens_k[b] + 1 keys, the last of which are the call's own; a
 // prompt starts at 0. The content of the cache beyond them is meaningless.
+#include <algorithm>
+
 #include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
@@ -36,13 +38,30 @@ void check_attributes(const Composition& c) {
   if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
 }
 
-/// A cache with room for all tokens keeps its length; another one grows to the total. If only a run knows the total,
-/// the cache is assumed to grow by all tokens of the call, so that its size is known beforehand.
+/// Whether the caller keeps a cache and its successor at one place: see docs/state.md.
+bool is_state(const Composition& c, int past, int present) {
+  const Graph& graph = c.b.graph();
+  return std::ranges::any_of(graph.states, [&](const State& state) {
+    return graph.inputs[static_cast<std::size_t>(state.past)] == c.raw(past) && c.node.has_output(present) &&
+           graph.outputs[static_cast<std::size_t>(state.present)] == c.node.outputs[static_cast<std::size_t>(present)];
+  });
+}
+
+/// A cache with room for all tokens keeps its length; another one grows to the total. Where caches are states they have that room. If only a run
+/// knows the total, the cache is assumed to grow by all tokens of the call, so that its size is known beforehand.
 Dim present_length(Composition& c, Dim before, Dim tokens) {
-  const Value& total = c.b.graph()[c.raw(6)];
+  Graph& graph = c.b.graph();
+  const Value& total = graph[c.raw(6)];
   if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1)))
     c.fail("total_sequence_length is not one number");
-  if (total.elements || total.constant) return max(before, c.elements(6, "total_sequence_length")[0]);
+  if (total.elements || total.constant) {
+    const Dim all = c.elements(6, "total_sequence_length")[0];
+    if (!is_state(c, 3, 1) || !is_state(c, 4, 2) || all.depends_on_run()) return max(before, all);
+    const Requirement room{before - all, 0, Requirement::Kind::NotNegative,
+                           fmt::format("{} '{}': the caches are states, which have room for all", c.node.full_op(), c.node.name)};
+    if (std::ranges::find(graph.requirements, room) == graph.requirements.end()) graph.requirements.push_back(room);
+    return before;
+  }
   const ValueId all = c.op("Reshape", {cast_to(c.b, c.raw(6), ElementType::I64), c.b.integers({1})}), none = c.b.integers({0});
   const ValueId more = c.op("Max", {c.sub(all, c.b.shape({before})), none});
   return before + c.extent(c.op("Slice", {c.count(tokens), none, more}), 0);

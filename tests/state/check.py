@@ -153,17 +153,19 @@ def grouped(heads=4, groups=2, size=16):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def updated_caches(room=40):
-    """Beside ONNX Runtime, whose caches grow, and to the bit what the unit gives with caches of that capacity as inputs and outputs."""
+def updated_caches(batch, room=40):
+    """Beside ONNX Runtime, whose caches grow, and to the bit what the unit gives with caches of that capacity as inputs and outputs. A second text is one token shorter."""
     made = grouped()
     reference, names = onnxruntime.InferenceSession(made.SerializeToString()), [o.name for o in made.graph.output]
     for level in "-O0", "-O3":
         session, keeping = (onnxc.InferenceSession(made, options=[level, *more]) for more in ([], ["--state=auto"]))
-        state = keeping.new_state(batch=1, past=room)
-        kept = {i.name: np.zeros((1, 2, room, 16), np.float32) for i in made.graph.input if "past" in i.name}
+        state = keeping.new_state(batch=batch, past=room)
+        kept = {i.name: np.zeros((batch, 2, room, 16), np.float32) for i in made.graph.input if "past" in i.name}
         theirs, before = {name: value[:, :, :0] for name, value in kept.items()}, 0
-        for tokens in [7, *[1] * 20, 5, *[1] * (room - 32)]:
-            feeds = {"x": normal(1, tokens, 64), "mask": np.ones((1, before + tokens), np.int64)}
+        for tokens in [7, *[1] * 20, 5, *[1] * (room - 32)] if batch == 1 else [1] * room:  # ONNX Runtime takes several tokens of one text
+            mask = np.ones((batch, before + tokens), np.int64)
+            mask[1:, max(before, 1):] = 0
+            feeds = {"x": normal(batch, tokens, 64), "mask": mask}
             wanted, given = (dict(zip(names, s.run(names, {**feeds, **caches}))) for s, caches in ((reference, theirs), (session, kept)))
             got, = state.run(["y"], feeds)
             assert np.array_equal(got, given["y"]), f"behind {before} tokens: it differs"
@@ -174,12 +176,12 @@ def updated_caches(room=40):
         for name, value in state.values.items():
             assert np.array_equal(value, kept[name]), f"what is kept of '{name}' differs"
         try:
-            state.run(["y"], {"x": normal(1, 1, 64), "mask": np.ones((1, room + 1), np.int64)})
+            state.run(["y"], {"x": normal(batch, 1, 64), "mask": np.ones((batch, room + 1), np.int64)})
         except Exception as error:  # noqa: BLE001 - whatever Python makes of the status
             assert "have room for all" in str(error), error
         else:
             raise AssertionError("a cache has more than its room")
-    print(f"caches with their capacity: {room} tokens")
+    print(f"caches with their capacity: {room} tokens of {batch} texts")
 
 
 def scattered():
@@ -327,7 +329,8 @@ def refusals():
 def main():
     made_models()
     moved_states()
-    updated_caches()
+    updated_caches(1)
+    updated_caches(2)
     scattered()
     refusals()
     for folder in map(pathlib.Path, sys.argv[1:]):

@@ -47,6 +47,14 @@ bool is_state(const Composition& c, int past, int present) {
   });
 }
 
+/// total_sequence_length, unless only a run knows it.
+std::optional<Dim> known_total(const Composition& c) {
+  const Value& total = c.b.graph()[c.raw(6)];
+  if (!total.elements && !total.constant) return {};
+  const Dim all = c.elements(6, "total_sequence_length")[0];
+  return all.depends_on_run() || all.min_value() < 0 ? std::nullopt : std::optional(all);
+}
+
 /// A cache with room for all tokens keeps its length; another one grows to the total. Where caches are states they have that room. If only a run
 /// knows the total, the cache is assumed to grow by all tokens of the call, so that its size is known beforehand.
 Dim present_length(Composition& c, Dim before, Dim tokens) {
@@ -55,9 +63,9 @@ Dim present_length(Composition& c, Dim before, Dim tokens) {
   if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1)))
     c.fail("total_sequence_length is not one number");
   if (total.elements || total.constant) {
-    const Dim all = c.elements(6, "total_sequence_length")[0];
-    if (!is_state(c, 3, 1) || !is_state(c, 4, 2) || all.depends_on_run()) return max(before, all);
-    const Requirement room{before - all, 0, Requirement::Kind::NotNegative,
+    const auto all = known_total(c);
+    if (!all || !is_state(c, 3, 1) || !is_state(c, 4, 2)) return max(before, c.elements(6, "total_sequence_length")[0]);
+    const Requirement room{before - *all, 0, Requirement::Kind::NotNegative,
                            fmt::format("{} '{}': the caches are states, which have room for all", c.node.full_op(), c.node.name)};
     if (std::ranges::find(graph.requirements, room) == graph.requirements.end()) graph.requirements.push_back(room);
     return before;
@@ -152,6 +160,9 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
       const Dim length = present_length(c, c.extent(c.raw(3), 2), tokens);
       present_k = h.k = extended(c, k_form ? c.raw(3) : c.in(3), h.k, start, length);
       present_v = h.v = extended(c, v_form ? c.raw(4) : c.in(4), h.v, start, length);
+      if (const auto all = known_total(c); all && !(*all == length) && !c.has(10)) {  // no query sees what is behind
+        for (ValueId* x : {&h.k, &h.v}) *x = c.split(*x, {*all, length - *all}, 2)[0];
+      }
     }
     at = c.unsqueeze(c.count(c.extent(h.k, 2)), {0, 1, 2});
   }

@@ -94,9 +94,13 @@ Options parse(std::span<char*> arguments) {
     else if (option == "--bench") o.bench = true;
     else if (option == "--help" || option == "-h") o.help = true;
 #ifdef LLM_WEIGHTS
-    else if (option == "--weights" && i + 1 < arguments.size()) o.weights = arguments[++i];
+    else if (option == "--weights") {
+      if (++i == arguments.size()) throw Wrong("--weights needs a file");
+      o.weights = arguments[i];
+    }
 #endif
-    else if (option.starts_with("--")) throw Wrong("there is no option " + std::string(option));
+    else if (option.starts_with("--"))
+      throw Wrong("there is no option " + std::string(option));
     else if (o.text) throw Wrong("there are two texts; quote it if it has spaces");
     else o.text = option;
   }
@@ -181,6 +185,9 @@ int main(int argc, char** argv) try {
   }
 #ifdef LLM_WEIGHTS
   const Mapped weights(options.weights);
+  if (weights.size() != llm_model()->weights_bytes)
+    throw std::runtime_error(options.weights + " has " + std::to_string(weights.size()) + " bytes, and the model's weights " +
+                             std::to_string(llm_model()->weights_bytes) + ": is it of another model?");
   llm::llm_weights = weights.data();
 #endif
   std::unique_ptr<onnxc::ThreadPool> pool;

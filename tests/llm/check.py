@@ -235,8 +235,10 @@ def check_words():
             fail(f"llm {arguments} says {done}")
     if not re.fullmatch(rb"prefill: 128 tokens in .* tokens/s\ndecode:  7 tokens in .* tokens/s\n", ran(program, "--bench", "--tokens", 7).stdout):
         fail("--bench has another form")
-    if b"No such file" not in ran(FOLDER / "threads", "--weights", "none", "a", code=1).stderr:
-        fail("weights that are not there are not missed")
+    (FOLDER / "short").write_bytes(b"x")
+    for file, words in (("none", b"No such file"), (FOLDER / "short", b"is it of another model")):
+        if words not in ran(FOLDER / "threads", "--weights", file, "a", code=1).stderr:
+            fail(f"weights in {file} are taken")
     print("the program says what is wrong")
 
 

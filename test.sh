@@ -155,11 +155,13 @@ beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: ea
 beside "models as small as a fault" script tests/reduce/run.sh
 beside "reports in a browser" script tests/report/run.sh
 beside "memory of the compiler" script tests/memory/peak.sh
+beside "large models" script tests/large/run.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
 beside "tests that notice changes" script tests/mutation/run.sh --few  # three changes; --all: 80
 beside "images" script tests/images/run.sh
 join
 long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
+long_stage "models of gigabytes" script tests/large/run.sh --all
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "sequences of many sizes, all models" script tests/sequence_sizes/run.sh build --all

@@ -23,12 +23,12 @@ constexpr uint32_t kProgbits = 1, kStrtab = 3, kRela = 4;
 constexpr uint64_t kWrite = 1, kAlloc = 2, kInfoLink = 0x40, kX86Large = 0x10000000;
 constexpr unsigned char kGlobalObject = 0x11, kHidden = 2;
 
+/// The file but for the image, which is not held.
 class Writer {
  public:
-  void reserve(std::size_t bytes) { file_.reserve(bytes); }
-  void align(uint64_t alignment) { file_.resize((file_.size() + alignment - 1) / alignment * alignment); }
+  void align(uint64_t alignment) { file_.resize((size() + alignment - 1) / alignment * alignment - image_bytes_); }
   uint64_t append(std::string_view bytes) {
-    const uint64_t at = file_.size();
+    const uint64_t at = size();
     file_ += bytes;
     return at;
   }
@@ -39,13 +39,24 @@ class Writer {
   }
   template <class T>
   void patch(uint64_t at, const T& value) {
-    file_.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);
+    file_.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);  // before the image
   }
-  uint64_t size() const { return file_.size(); }
-  std::string take() { return std::move(file_); }
+  void leave_room(uint64_t image_bytes) {
+    before_image_ = file_.size();
+    image_bytes_ = image_bytes;
+  }
+  uint64_t size() const { return file_.size() + image_bytes_; }
+  Text with(Text::Writer image) && {
+    Text text(file_.substr(0, before_image_));
+    text += std::move(image);
+    text += std::string_view(file_).substr(before_image_);
+    return text;
+  }
 
  private:
   std::string file_;
+  std::size_t before_image_ = 0;
+  uint64_t image_bytes_ = 0;
 };
 
 /// Strings one after the other, found by their offsets.
@@ -61,10 +72,8 @@ struct Strings {
 
 }  // namespace
 
-std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol,
-                             const std::string& pointer_symbol, std::string_view triple) {
-  uint64_t image_bytes = 0;
-  for (std::string_view piece : image) image_bytes += piece.size();
+Text elf_object(Text::Writer image, uint64_t image_bytes, uint64_t alignment, const std::string& image_symbol,
+                const std::string& pointer_symbol, std::string_view triple) {
   Header header;
   uint64_t absolute_64 = 0;  // the relocation "address of symbol + addend"
   if (triple.starts_with("x86_64-")) {
@@ -80,7 +89,6 @@ std::string write_elf_object(std::span<const std::string_view> image, uint64_t a
   const bool large = header.machine == 62 && image_bytes > (uint64_t{1} << 30);
 
   Writer out;
-  out.reserve(image_bytes + alignment + 4096);
   out.append_struct(header);
   Strings names, symbol_names;
   std::vector<Section> sections(1);
@@ -100,7 +108,7 @@ std::string write_elf_object(std::span<const std::string_view> image, uint64_t a
 
   Section& rodata = add_section(large ? ".lrodata.onnxc" : ".rodata.onnxc", kProgbits, kAlloc | (large ? kX86Large : 0), alignment, "");
   rodata.size = image_bytes;
-  for (std::string_view piece : image) out.append(piece);
+  out.leave_room(image_bytes);
   add_section(".data.rel.ro.onnxc", kProgbits, kAlloc | kWrite, 8, std::string(8, '\0'));
   const Relocation relocation{0, (uint64_t{1} << 32) | absolute_64, 0};
   Section& rela = add_section(".rela.data.rel.ro.onnxc", kRela, kInfoLink, 8, as_bytes(relocation));
@@ -125,7 +133,7 @@ std::string write_elf_object(std::span<const std::string_view> image, uint64_t a
   header.names_section = static_cast<uint16_t>(sections.size() - 1);
   for (const Section& section : sections) out.append_struct(section);
   out.patch(0, header);
-  return out.take();
+  return std::move(out).with(std::move(image));
 }
 
 }  // namespace onnxc

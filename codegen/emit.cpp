@@ -102,7 +102,7 @@ class Emitter {
     for (Weights& w : variant.weights) {
       const auto equal = [&](const Weights* other) {
         return other->element == w.element &&
-               (w.strings ? other->strings && *other->strings == *w.strings : other->bytes && !other->strings && *other->bytes == *w.bytes);
+               (w.strings ? other->strings && *other->strings == *w.strings : !other->strings && other->bytes == w.bytes);
       };
       std::vector<const Weights*> all = all_weights();
       const auto found = std::ranges::find_if(all, equal);
@@ -189,10 +189,11 @@ class Emitter {
     const std::set<std::string> read = weights_read(Device::Cpu);
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name))
-        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 1, w->bytes, comment_text(w->from, 60)});
+        blobs.push_back({w->name, std::string(info(w->element).cpp_name), w->bytes, 1, comment_text(w->from, 60)});
     }
     if (const auto& image = device_weights_.image; !image->empty())
-      blobs.push_back({DeviceWeights::kName, "std::uint8_t", *image, 256, image, "what the GPU reads"});
+      blobs.push_back({DeviceWeights::kName, "std::uint8_t", Bytes::of(std::shared_ptr<const std::vector<std::byte>>(image)), 256,
+                       "what the GPU reads"});
     WeightsText weights = emit_weights_by_region(blobs,
                                                  {.form = options_.weights,
                                                   .prefix = options_.name_space,

@@ -72,7 +72,8 @@ bool is_on_device(const Member& member) { return member.is_span() && member.buff
 
 void DeviceWeights::add(const Weights& weights) {
   if (!offsets.emplace(weights.name, image->size()).second) return;
-  image->insert(image->end(), weights.bytes->begin(), weights.bytes->end());
+  const std::shared_ptr<const Bytes> bytes = weights.bytes.get();
+  image->insert(image->end(), bytes->begin(), bytes->end());
   image->resize(contract::device_room(image->size()));
 }
 

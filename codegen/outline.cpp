@@ -40,7 +40,7 @@ std::string constant_rows(const Program& program, int region) {
   std::string text;
   for (const Weights& w : program.weights) {
     if (w.region != region) continue;
-    text += fmt::format("// {:>10} {:>12}              {} {}\n", "constant", thousands(static_cast<int64_t>(w.bytes->size())),
+    text += fmt::format("// {:>10} {:>12}              {} {}\n", "constant", thousands(static_cast<int64_t>(w.bytes.size())),
                         comment_text(w.from, 60), name(w.element));
   }
   return text;

@@ -2,11 +2,13 @@
 #pragma once
 #include <string>
 
+#include "codegen/text.h"
+
 namespace onnxc {
 
 struct SideFile {
   std::string name;  // a plain file name, no folder
-  std::string bytes;
+  Text bytes;
 };
 
 }  // namespace onnxc

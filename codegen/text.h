@@ -17,6 +17,10 @@ class Text {
   /// Writes a piece to a sink, a little at a time, and the same one each time.
   using Writer = std::function<void(const Sink&)>;
 
+  Text() = default;
+  explicit Text(std::string text) { pieces_.emplace_back(std::move(text)); }
+  explicit Text(Writer writer) { pieces_.emplace_back(std::move(writer)); }
+
   Text& operator+=(std::string_view text) {
     if (pieces_.empty() || !std::holds_alternative<std::string>(pieces_.back())) pieces_.emplace_back(std::string());
     std::get<std::string>(pieces_.back()) += text;

@@ -35,8 +35,13 @@ void for_each_piece(std::span<const WeightBlob> blobs, const WeightLayout& layou
   };
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     pad_to(layout.offsets[i]);
-    add(blobs[i].bytes);
-    at += blobs[i].bytes.size();
+    const std::shared_ptr<const Bytes> bytes = blobs[i].bytes.get();
+    constexpr std::size_t kPiece = std::size_t{64} << 20;
+    for (std::size_t first = 0; first < bytes->size(); first += kPiece) {
+      add(std::span<const std::byte>(*bytes).subspan(first, std::min(kPiece, bytes->size() - first)));
+      bytes->give_back();
+    }
+    at += bytes->size();
   }
   pad_to(layout.bytes);
 }
@@ -56,18 +61,11 @@ WeightLayout lay_out(std::span<const WeightBlob> blobs, std::size_t least) {
   return layout;
 }
 
-std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const WeightLayout& layout) {
-  std::vector<std::string_view> pieces;
-  for_each_piece(blobs, layout,
-                 [&](std::span<const std::byte> piece) { pieces.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size()); });
-  return pieces;
-}
-
-std::string make_image(std::span<const WeightBlob> blobs, const WeightLayout& layout) {
-  std::string image;
-  image.reserve(layout.bytes);
-  for (std::string_view piece : image_pieces(blobs, layout)) image += piece;
-  return image;
+Text::Writer image_writer(std::span<const WeightBlob> blobs, const WeightLayout& layout) {
+  return [all = std::vector(blobs.begin(), blobs.end()), layout](const Text::Sink& sink) {
+    for_each_piece(all, layout,
+                   [&](std::span<const std::byte> piece) { sink({reinterpret_cast<const char*>(piece.data()), piece.size()}); });
+  };
 }
 
 // The number of characters matters most, since g++ keeps each of them three times, so `.octa` is better than `.quad`.
@@ -123,31 +121,37 @@ void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, cons
 }
 
 // 48 bytes in each line. Octal escapes have a limited length, hexadecimal ones do not.
-void append_string(std::string& out, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
+void write_string(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
   constexpr std::size_t kBytesInLine = 48;
-  const std::string image = make_image(blobs, layout);
-  const std::size_t begin = out.size(), needed = begin + image.size() * 4 + (image.size() / kBytesInLine + 2) * 8;
-  out.resize(needed);
-  char* to = out.data() + begin;
-  for (std::size_t line = 0; line < image.size(); line += kBytesInLine) {
-    const std::size_t end = std::min(image.size(), line + kBytesInLine);
-    to = write_text(to, "    \"");
-    for (std::size_t i = line; i < end; ++i) {
-      const auto c = static_cast<unsigned char>(image[i]);
+  std::array<unsigned char, kBytesInLine> line{};
+  std::array<char, kBytesInLine * 4 + 16> text{};
+  std::size_t held = 0;
+  const auto write_line = [&] {
+    char* to = write_text(text.data(), "    \"");
+    for (std::size_t i = 0; i < held; ++i) {
+      const unsigned char c = line[i];
       if (c >= 0x20 && c < 0x7f) {
         if (c == '"' || c == '\\' || c == '?') *to++ = '\\';  // ? because of trigraphs
         *to++ = static_cast<char>(c);
         continue;
       }
-      const bool digit_follows = i + 1 < end && image[i + 1] >= '0' && image[i + 1] <= '7';
+      const bool digit_follows = i + 1 < held && line[i + 1] >= '0' && line[i + 1] <= '7';
       *to++ = '\\';
       if (digit_follows || c >= 0100) *to++ = static_cast<char>('0' + (c >> 6));
       if (digit_follows || c >= 010) *to++ = static_cast<char>('0' + ((c >> 3) & 7));
       *to++ = static_cast<char>('0' + (c & 7));
     }
     to = write_text(to, "\"\n");
-  }
-  out.resize(static_cast<std::size_t>(to - out.data()));
+    sink({text.data(), static_cast<std::size_t>(to - text.data())});
+    held = 0;
+  };
+  for_each_piece(blobs, layout, [&](std::span<const std::byte> piece) {
+    for (const std::byte b : piece) {
+      line[held++] = std::to_integer<unsigned char>(b);
+      if (held == kBytesInLine) write_line();
+    }
+  });
+  if (held != 0) write_line();
 }
 
 }  // namespace onnxc

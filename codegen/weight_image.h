@@ -19,14 +19,13 @@ struct WeightLayout {
 /// least: the alignment of the image and of each constant, at least.
 WeightLayout lay_out(std::span<const WeightBlob> blobs, std::size_t least);
 
-/// The image, as what it is made of: constants, and the zeros between them. Valid as long as the blobs' bytes are.
-std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const WeightLayout& layout);
-std::string make_image(std::span<const WeightBlob> blobs, const WeightLayout& layout);
+/// Writes the image: constants, one after the other, and the zeros between them.
+Text::Writer image_writer(std::span<const WeightBlob> blobs, const WeightLayout& layout);
 
 /// Writes the image as `".octa 0x…,0x…\n"` lines of a top-level asm, with `next_asm` where one asm may end and the next begin.
 void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout, std::string_view next_asm);
 
-/// Appends the image as pieces of a string literal.
-void append_string(std::string& out, std::span<const WeightBlob> blobs, const WeightLayout& layout);
+/// Writes the image as pieces of a string literal.
+void write_string(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout);
 
 }  // namespace onnxc

@@ -33,20 +33,21 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
   for (const WeightBlob& blob : blobs) {
     const std::size_t alignment = std::max(least, static_cast<std::size_t>(blob.alignment));
     // C++ has no empty arrays. Nothing is read, but the address should be aligned all the same.
-    if (blob.bytes.empty()) {
+    if (blob.bytes.size() == 0) {
       out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // {}no elements\n", alignment, attribute,
                                         blob.name, blob.from.empty() ? "" : blob.from + ", "));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
       continue;
     }
     std::string elements;
-    if (append_literals(elements, blob.elem_cpp_type, blob.bytes)) {
+    const std::shared_ptr<const Bytes> bytes = blob.bytes.get();
+    if (append_literals(elements, blob.elem_cpp_type, *bytes)) {
       out += in_short_lines(fmt::format("alignas({}) {}constexpr {} {}[] = {{{}\n", alignment, attribute, blob.elem_cpp_type, blob.name,
                                         blob.from.empty() ? "" : "  // " + blob.from));
       text.expressions[blob.name] = blob.name;
     } else {
       raw = true;
-      append_literals(elements, "uint8_t", blob.bytes);
+      append_literals(elements, "uint8_t", *bytes);
       out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[] = {{  // {}{}\n", alignment, attribute, blob.name,
                                         blob.elem_cpp_type, blob.from.empty() ? "" : ", " + blob.from));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
@@ -99,21 +100,19 @@ constexpr TypedImage kTypedImages[] = {
 std::string extern_arrays(const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs, std::size_t bytes) {
   std::string text;
   for (const TypedImage& typed : kTypedImages) {
-    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == typed.type && !blob.bytes.empty(); }))
+    if (std::ranges::any_of(blobs, [&](const WeightBlob& blob) { return blob.elem_cpp_type == typed.type && blob.bytes.size() != 0; }))
       text += fmt::format("[[gnu::visibility(\"hidden\")]] extern const {} {}{}[{}] __asm__(\"{}\");\n", typed.type, pointer, typed.suffix,
                           bytes / typed.element_bytes, symbol);
   }
   return text;
 }
 
-void append_string_image(Text& text, const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs,
+void append_string_image(Text& out, const std::string& symbol, const std::string& pointer, std::span<const WeightBlob> blobs,
                          const WeightLayout& layout) {
-  std::string out;
   out += fmt::format("alignas({}) const char {}[] =\n", layout.alignment, symbol);
-  append_string(out, blobs, layout);
+  out += Text::Writer([all = std::vector(blobs.begin(), blobs.end()), layout](const Text::Sink& sink) { write_string(sink, all, layout); });
   if (layout.bytes == 0) out += "    \"\"\n";
   out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const {} = reinterpret_cast<const std::byte*>({});\n", pointer, symbol);
-  text += out;
 }
 
 /// Adds the function that copies the image at `pointer` into memory of huge pages. Returns the pointer to the image
@@ -188,7 +187,7 @@ std::string incbin_image(WeightsText& text, const Image& image) {
              [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
   text.declarations += extern_image(image.symbol, image.options.pointer);
   if (image.options.typed) text.declarations += extern_arrays(image.symbol, image.options.pointer, image.blobs, image.layout.bytes);
-  text.side_files.push_back({file, make_image(image.blobs, image.layout)});
+  text.side_files.push_back({file, Text(image_writer(image.blobs, image.layout))});
   return image.options.pointer;
 }
 
@@ -196,8 +195,8 @@ std::string object_image(WeightsText& text, const Image& image) {
   const std::string file = image.options.prefix + ".weights.o", pointer = image.symbol + "_pointer";
   text.declarations += fmt::format("// Link {} with this file.\n", file);
   text.declarations += fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte* const {0};\n", pointer);
-  text.side_files.push_back({file, write_elf_object(image_pieces(image.blobs, image.layout), image.layout.alignment, image.symbol, pointer,
-                                                    image.options.triple)});
+  text.side_files.push_back({file, elf_object(image_writer(image.blobs, image.layout), image.layout.bytes, image.layout.alignment,
+                                              image.symbol, pointer, image.options.triple)});
   return pointer;
 }
 
@@ -209,7 +208,7 @@ std::string file_image(WeightsText& text, const Image& image) {
       file, image.layout.bytes, image.layout.alignment, image.symbol);
   text.declarations += fmt::format("extern \"C\" {{\nconst std::byte* {} = nullptr;\n}}\n", image.symbol);
   text.missing = image.symbol + " == nullptr";
-  text.side_files.push_back({file, make_image(image.blobs, image.layout)});
+  text.side_files.push_back({file, Text(image_writer(image.blobs, image.layout))});
   return image.symbol;
 }
 
@@ -290,7 +289,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
                            blobs[i].from.empty() ? "" : "  // " + blobs[i].from);
     const auto typed = std::ranges::find(kTypedImages, blobs[i].elem_cpp_type, &TypedImage::type);
     const bool is_typed =
-        options.typed && !blobs[i].bytes.empty() && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
+        options.typed && blobs[i].bytes.size() != 0 && (text.form == "asm" || text.form == "incbin") && typed != std::end(kTypedImages);
     text.expressions[blobs[i].name] =
         is_typed ? fmt::format("&{}{}[{} / {}]", options.pointer, typed->suffix, blobs[i].name, typed->element_bytes)
                  : fmt::format("onnxc::at<{}>({}, {})", blobs[i].elem_cpp_type, pointer, blobs[i].name);

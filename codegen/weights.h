@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,16 +22,15 @@
 
 #include "codegen/side_file.h"
 #include "codegen/text.h"
+#include "compiler/ir/weight_bytes.h"
 
 namespace onnxc {
 
 struct WeightBlob {
   std::string name;           // a C++ identifier, unique in the unit
   std::string elem_cpp_type;  // "float", "std::int8_t", "onnxc::bfloat16", ...
-  std::span<const std::byte> bytes;
+  WeightBytes bytes;
   int alignment = 1;
-  // Owns the bytes, if nobody else keeps them until the text is written.
-  std::shared_ptr<const void> owner{};
   // Where they come from, as comment_text gives it, or empty.
   std::string from{};
 };
@@ -52,8 +50,8 @@ struct WeightsOptions {
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the
-/// includes and onnxc/base.hpp, outside anonymous namespaces. In the form `asm` it reads the blobs' bytes while it is
-/// written, and keeps their owners.
+/// includes and onnxc/base.hpp, outside anonymous namespaces. Large forms and side files read the blobs' bytes while they
+/// are written, one blob after the other.
 struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"

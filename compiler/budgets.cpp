@@ -103,9 +103,7 @@ void check_arena(const Program& program, const CompilerOptions& options) {
 
 }  // namespace
 
-int64_t weight_bytes(const Weights& weights) {
-  return weights.strings ? 0 : weights.bytes == nullptr ? weights.draft_bytes : static_cast<int64_t>(weights.bytes->size());
-}
+int64_t weight_bytes(const Weights& weights) { return weights.strings ? 0 : static_cast<int64_t>(weights.bytes.size()); }
 
 int64_t weight_bytes_saved(const Weights& weights) { return weights.wide_bytes ? *weights.wide_bytes - weight_bytes(weights) : 0; }
 

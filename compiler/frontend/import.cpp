@@ -4,6 +4,7 @@
 
 #include <future>
 #include <set>
+#include <utility>
 
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
@@ -30,7 +31,7 @@ class GraphImporter {
       : info_(info), schemas_(schemas), types_(types), external_(external), model_(model) {}
 
   /// `captures`: names of outer values that the graph may use. Each becomes an input after the graph's own.
-  Graph import(const onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
+  Graph import(onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
                const std::map<std::string, ValueId>* outer_scope, int depth) {
     if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
     Graph graph;
@@ -48,8 +49,8 @@ class GraphImporter {
       const Type type = Type::tensor(constant->type, to_extents(constant->shape));
       graph[define(name, type, "an initialiser")].constant = std::move(constant);
     };
-    for (const auto& tensor : proto.initializer()) initialise(tensor.name(), import_tensor(tensor, external_));
-    for (const auto& tensor : proto.sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
+    for (auto& tensor : *proto.mutable_initializer()) initialise(tensor.name(), import_tensor(tensor, external_));
+    for (auto& tensor : *proto.mutable_sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
     for (const auto& input : proto.input()) {
       const auto initialised = scope.find(input.name());
       // The initialiser is the input's default.
@@ -62,7 +63,7 @@ class GraphImporter {
         throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
       graph.inputs.push_back(define(name, (*outer)[outer_scope->at(name)].type, "a capture"));
     }
-    for (const auto& node : proto.node()) import_node(node, graph, scope, define, depth);
+    for (auto& node : *proto.mutable_node()) import_node(node, graph, scope, define, depth);
     for (const auto& output : proto.output()) {
       const auto it = scope.find(output.name());
       if (it == scope.end())
@@ -92,7 +93,7 @@ class GraphImporter {
   }
 
   template <class Define>
-  void import_node(const onnx::NodeProto& proto, Graph& graph, std::map<std::string, ValueId>& scope, Define& define, int depth) {
+  void import_node(onnx::NodeProto& proto, Graph& graph, std::map<std::string, ValueId>& scope, Define& define, int depth) {
     Node node;
     node.domain = normal_domain(proto.domain());
     node.op = proto.op_type();
@@ -111,7 +112,7 @@ class GraphImporter {
       if (it == scope.end()) refuse_undefined(node, name);
       node.captures.push_back(it->second);
     }
-    for (const auto& a : proto.attribute()) import_attribute(a, node, graph, scope, captured, depth);
+    for (auto& a : *proto.mutable_attribute()) import_attribute(a, node, graph, scope, captured, depth);
     for (const auto& name : proto.input()) {
       if (name.empty()) {
         node.inputs.push_back(kAbsent);
@@ -137,7 +138,7 @@ class GraphImporter {
     node.fail(ErrorKind::Invalid, found, helps ? "the nodes of a model must be in topological order; --repair puts them into it" : "");
   }
 
-  void import_attribute(const onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
+  void import_attribute(onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
                         const std::vector<std::string>& captured, int depth) {
     const auto put = [&](Attribute value) { node.attributes.insert_or_assign(a.name(), std::move(value)); };
     switch (a.type()) {
@@ -147,11 +148,11 @@ class GraphImporter {
       case onnx::AttributeProto::INTS: put(std::vector<int64_t>(a.ints().begin(), a.ints().end())); break;
       case onnx::AttributeProto::FLOATS: put(std::vector<float>(a.floats().begin(), a.floats().end())); break;
       case onnx::AttributeProto::STRINGS: put(std::vector<std::string>(a.strings().begin(), a.strings().end())); break;
-      case onnx::AttributeProto::TENSOR: put(import_tensor(a.t(), external_)); break;
-      case onnx::AttributeProto::SPARSE_TENSOR: put(import_sparse_tensor(a.sparse_tensor(), external_)); break;
+      case onnx::AttributeProto::TENSOR: put(import_tensor(*a.mutable_t(), external_)); break;
+      case onnx::AttributeProto::SPARSE_TENSOR: put(import_sparse_tensor(*a.mutable_sparse_tensor(), external_)); break;
       case onnx::AttributeProto::TYPE_PROTO: put(types_.import(a.tp(), node.name)); break;
       case onnx::AttributeProto::GRAPH:
-        node.regions.emplace_back(a.name(), std::make_shared<Graph>(import(a.g(), captured, &graph, &scope, depth + 1)));
+        node.regions.emplace_back(a.name(), std::make_shared<Graph>(import(*a.mutable_g(), captured, &graph, &scope, depth + 1)));
         break;
       default: node.fail(ErrorKind::Unsupported, fmt::format("attribute '{}' has a type that is not supported", a.name()));
     }
@@ -222,16 +223,16 @@ std::string text(const ImportOptions::Range& range) {
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
   const Stage stage("import");
-  std::vector<std::byte> bytes = read_model_file(path);
+  Bytes bytes = read_model_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
   // On another thread, if there is one: hashing a large model takes time, and parsing does not need the hash.
-  std::future<std::string> hash = std::async([&] { return sha256(bytes); });
+  std::future<std::string> hash = std::async([bytes] { return sha256(bytes); });
   info.files.push_back(path);
-  onnx::ModelProto model = parse_model(bytes);
+  onnx::ModelProto model = parse_model(std::as_const(bytes));  // not to be changed: no copy
   info.sha256 = hash.get();
   // Weights are large, so memory that is no longer needed is released.
-  std::vector<std::byte>().swap(bytes);
+  bytes.clear();
   check_header(model, info);
   info.ir_version = model.ir_version();
   info.producer_name = model.producer_name();
@@ -262,7 +263,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   ExternalData external{path.parent_path(), {}};
   external.most_dense_bytes = options.max_dense_bytes;
   TypeImporter types(options);
-  imported.graph = GraphImporter(info, schemas, types, external, model).import(model.graph(), {}, nullptr, nullptr, 0);
+  imported.graph = GraphImporter(info, schemas, types, external, model).import(*model.mutable_graph(), {}, nullptr, nullptr, 0);
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
   check_memory();
   return imported;

@@ -1,9 +1,11 @@
 #include "compiler/frontend/model_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +16,7 @@
 
 #include "compiler/frontend/nesting.h"
 #include "compiler/frontend/schemas.h"
+#include "compiler/support/mapped_file.h"
 
 namespace onnxc {
 namespace {
@@ -23,7 +26,7 @@ constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
 constexpr int kDeepestMessage = 400;
 
 /// Guesses the format of a file that is not an ONNX model.
-std::string guess_format(const std::vector<std::byte>& bytes) {
+std::string guess_format(std::span<const std::byte> bytes) {
   const auto starts = [&](std::string_view magic, std::size_t at = 0) {
     return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
   };
@@ -44,13 +47,21 @@ std::string guess_format(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-std::vector<std::byte> read_model_file(const std::filesystem::path& path) {
+Bytes read_model_file(const std::filesystem::path& path) {
   struct stat status{};
   if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, "no such file");
   if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, "not a regular file");
   if (status.st_size > kMostFileBytes)
     throw Error(ErrorKind::Invalid, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
                 "save the weights as external data");
+  if (constexpr int64_t kLeastMapped = 1 << 20; status.st_size >= kLeastMapped) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const auto size = static_cast<std::size_t>(status.st_size);
+    const std::shared_ptr<const std::byte> mapped =
+        file >= 0 && fstat(file, &status) == 0 && status.st_size == static_cast<off_t>(size) ? map_file(file, size, "the model") : nullptr;
+    if (file >= 0) close(file);
+    if (mapped != nullptr) return {mapped, size};
+  }
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
@@ -59,7 +70,7 @@ std::vector<std::byte> read_model_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-onnx::ModelProto parse_model(const std::vector<std::byte>& bytes) {
+onnx::ModelProto parse_model(std::span<const std::byte> bytes) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", what)); };
   google::protobuf::LogSilencer quiet;
   onnx::ModelProto model;

@@ -11,6 +11,7 @@
 #include <new>
 #include <system_error>
 
+#include "compiler/support/mapped_file.h"
 #include "onnx/checker.h"
 #include "onnx/onnx_pb.h"
 #include "runtime_stub/onnxc/base.hpp"
@@ -42,8 +43,17 @@ int64_t parse_number(const onnx::TensorProto& proto, const std::string& key, con
   return std::stoll(text);
 }
 
-/// Reads the tensor's `wanted` bytes. Nothing is allocated before the file is known to have them.
-std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalData& external, int64_t wanted) {
+/// Smaller tensors are read, and so are those that do not lie where their elements may.
+constexpr int64_t kLeastMapped = int64_t{1} << 16;
+/// A small file must not become weights of any size.
+constexpr int64_t kMostReuse = 16;
+
+bool may_map(ElementType type, int64_t offset, int64_t bytes) {
+  return bytes >= kLeastMapped && offset % std::max(1, std::min(8, info(type).bits / 8)) == 0;
+}
+
+/// The tensor's `wanted` bytes, mapped or read. Nothing is allocated before the file is known to have them.
+Bytes read_external(const onnx::TensorProto& proto, ElementType type, ExternalData& external, int64_t wanted) {
   std::string location;
   int64_t offset = 0, length = -1;
   for (const auto& entry : proto.external_data()) {
@@ -69,6 +79,18 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
   if (length >= 0 && length != wanted) invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted));
   if (offset > status.st_size || status.st_size - offset < wanted)
     invalid(proto, fmt::format("external data '{}' is too short: {} bytes from offset {} of {}", location, wanted, offset, status.st_size));
+  const auto path = external.folder / location;
+  if (std::find(external.files.begin(), external.files.end(), path) == external.files.end()) external.files.push_back(path);
+  if (may_map(type, offset, wanted)) {
+    ExternalFile& mapped = external.mapped[location];
+    if (mapped.size != status.st_size)
+      mapped = {map_file(file.fd, static_cast<std::size_t>(status.st_size), "external data '" + location + "'"), status.st_size};
+    mapped.tensor_bytes += wanted;
+    if (mapped.tensor_bytes / kMostReuse > mapped.size)
+      invalid(proto, fmt::format("external data '{}' has {} bytes, and tensors that overlap in it have more than {} times as many",
+                                 location, mapped.size, kMostReuse));
+    if (mapped.bytes != nullptr) return {{mapped.bytes, mapped.bytes.get() + offset}, static_cast<std::size_t>(wanted)};
+  }
   std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
   for (int64_t done = 0; done < wanted;) {
     const ssize_t n = pread(file.fd, bytes.data() + done, static_cast<std::size_t>(wanted - done), offset + done);
@@ -80,20 +102,19 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
     }
     done += n;
   }
-  const auto path = external.folder / location;
-  if (std::find(external.files.begin(), external.files.end(), path) == external.files.end()) external.files.push_back(path);
   return bytes;
 }
 
 /// Copies a typed field and narrows each element to Target, since ONNX keeps small types in int32_data.
 template <class Target, class Field>
-void copy_field(const onnx::TensorProto& proto, const Field& field, std::vector<std::byte>& bytes) {
+void copy_field(const onnx::TensorProto& proto, const Field& field, Bytes& bytes) {
   const std::size_t n = bytes.size() / sizeof(Target);
   if (static_cast<std::size_t>(field.size()) != n)
     invalid(proto, fmt::format("holds {} elements where the shape needs {}", field.size(), n));
+  std::byte* const to = bytes.data();
   for (std::size_t i = 0; i < n; ++i) {
     const auto value = static_cast<Target>(field[static_cast<int>(i)]);
-    std::memcpy(bytes.data() + i * sizeof(Target), &value, sizeof(Target));
+    std::memcpy(to + i * sizeof(Target), &value, sizeof(Target));
   }
 }
 
@@ -118,7 +139,7 @@ void read_fields(const onnx::TensorProto& proto, TensorData& t) {
 
 }  // namespace
 
-Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
+Constant import_tensor(onnx::TensorProto& proto, ExternalData& external) {
   const auto type = element_type_numbered(proto.data_type());
   if (!type || *type == ElementType::Undefined) invalid(proto, fmt::format("has the unknown element type {}", proto.data_type()));
   auto t = std::make_shared<TensorData>();
@@ -142,12 +163,12 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   const int64_t size = storage_bytes(*type, count);
   if (size > kMostTensorBytes) invalid(proto, "has an impossible shape");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-    t->bytes = read_external(proto, external, size);
+    t->bytes = read_external(proto, *type, external, size);
   } else if (proto.has_raw_data()) {
     if (static_cast<int64_t>(proto.raw_data().size()) != size)
       invalid(proto, fmt::format("holds {} bytes where the shape needs {}", proto.raw_data().size(), size));
-    t->bytes.resize(static_cast<std::size_t>(size));
-    if (size != 0) std::memcpy(t->bytes.data(), proto.raw_data().data(), t->bytes.size());
+    t->bytes = Bytes::of(std::move(*proto.mutable_raw_data()));
+    proto.clear_raw_data();
   } else {
     // Nothing is allocated before the field is known to be as long as the shape requires.
     if (count > 0 && typed == 0) invalid(proto, fmt::format("holds no data where the shape needs {} elements", count));
@@ -156,14 +177,16 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     read_fields(proto, *t);
   }
   // A C++ bool must be 0 or 1.
-  if (*type == ElementType::Bool)
-    std::ranges::transform(t->bytes, t->bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
+  if (*type == ElementType::Bool) {
+    const std::span<std::byte> bytes(t->bytes.data(), t->bytes.size());
+    std::ranges::transform(bytes, bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
+  }
   return t;
 }
 
-Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData& external) {
-  const Constant values = import_tensor(proto.values(), external);
-  const Constant indices = import_tensor(proto.indices(), external);
+Constant import_sparse_tensor(onnx::SparseTensorProto& proto, ExternalData& external) {
+  const Constant values = import_tensor(*proto.mutable_values(), external);
+  const Constant indices = import_tensor(*proto.mutable_indices(), external);
   const auto& name = proto.values();
   if (values->type == ElementType::String || is_sub_byte(values->type))
     invalid(name, "is a sparse tensor of an element type that is not supported");

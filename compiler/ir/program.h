@@ -27,6 +27,7 @@
 #include "compiler/ir/step.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
+#include "compiler/ir/weight_bytes.h"
 
 namespace onnxc {
 
@@ -66,10 +67,8 @@ struct Weights {
   std::string name;  ///< w0, w1, ...
   std::string from;  ///< the ONNX name, for comments
   ElementType element = ElementType::Undefined;
-  std::shared_ptr<const std::vector<std::byte>> bytes;
+  WeightBytes bytes{};                                        ///< in a draft, only planned
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< instead of bytes, if the elements are strings
-  /// In a draft, where `bytes` is null: how many bytes there would be.
-  int64_t draft_bytes = 0;
   /// If they are stored in a narrower type: their bytes as f32. Scales have none; see select/weights/stored.h.
   std::optional<int64_t> wide_bytes{};
   int region = -1;  ///< the number of the region that it lies in; -1: with all others

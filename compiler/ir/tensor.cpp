@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/ir/expr.h"
 
 namespace onnxc {
@@ -55,24 +57,27 @@ uint64_t element_bits(const TensorData& tensor, int64_t index) {
 
 TensorData unpacked(TensorData tensor) {
   if (!is_sub_byte(tensor.type)) return tensor;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.count()));
+  Bytes made(static_cast<std::size_t>(tensor.count()));
+  const std::span<std::byte> bytes(made.data(), made.size());
   const int bits = info(tensor.type).bits;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     uint64_t code = element_bits(tensor, static_cast<int64_t>(i));
     if (is_integer(tensor.type) && is_signed(tensor.type) && (code >> (bits - 1)) != 0) code |= ~uint64_t{0} << bits;
     bytes[i] = static_cast<std::byte>(code);
   }
-  tensor.bytes = std::move(bytes);
+  tensor.bytes = std::move(made);
   return tensor;
 }
 
 TensorData packed(TensorData tensor) {
   if (!is_sub_byte(tensor.type)) return tensor;
   const auto bits = static_cast<std::size_t>(info(tensor.type).bits), per_byte = 8 / bits;
-  std::vector<std::byte> bytes((tensor.bytes.size() + per_byte - 1) / per_byte);
-  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
-    bytes[i / per_byte] |= (tensor.bytes[i] & static_cast<std::byte>((1u << bits) - 1)) << (i % per_byte * bits);
-  tensor.bytes = std::move(bytes);
+  const std::span<const std::byte> bytes = std::as_const(tensor.bytes);
+  Bytes made((bytes.size() + per_byte - 1) / per_byte);
+  std::byte* const to = made.data();
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    to[i / per_byte] |= (bytes[i] & static_cast<std::byte>((1u << bits) - 1)) << (i % per_byte * bits);
+  tensor.bytes = std::move(made);
   return tensor;
 }
 

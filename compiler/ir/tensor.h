@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/bytes.h"
 #include "compiler/ir/element_type.h"
 #include "compiler/support/error.h"
 
@@ -15,7 +16,7 @@ namespace onnxc {
 struct TensorData {
   ElementType type = ElementType::Undefined;
   std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;      ///< row-major; sub-byte types are packed as in ONNX; empty for strings
+  Bytes bytes;                       ///< row-major; sub-byte types are packed as in ONNX; empty for strings
   std::vector<std::string> strings;  ///< only for String
 
   /// Throws SizeOverflow, and Error{Budget} if there cannot be enough memory.

@@ -17,6 +17,12 @@ void add_once(std::vector<std::string>& list, const std::string& item) {
 
 }  // namespace
 
+WeightBytes Packed::bytes(int64_t size, std::function<Bytes()> store) const {
+  WeightBytes all = constant ? WeightBytes::made(size, {constant}, std::move(store)) : WeightBytes(store());
+  ONNXC_CHECK(static_cast<int64_t>(all.size()) == size, "packed weights have the size that was foreseen");
+  return all;
+}
+
 const Target& KernelQuery::target() const { return lowerer_.target_; }
 int64_t KernelQuery::threads() const { return lowerer_.options_.threads; }
 bool KernelQuery::optimise() const { return lowerer_.options_.optimise && lowerer_.device_ == Device::Cpu; }
@@ -33,18 +39,19 @@ Layout KernelQuery::out_layout(int i) const { return lowerer_.scope_->layouts[no
 View KernelQuery::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
 View KernelQuery::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
 
-PointerArg KernelQuery::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
-                                std::optional<int64_t> wide_bytes) {
+PointerArg KernelQuery::weights(const std::string& from, ElementType element, WeightBytes bytes, std::optional<int64_t> wide_bytes) {
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 PointerArg KernelQuery::weights(const std::string& from, const Packed& packed) {
   if (const auto pointer = draft(from, packed, ElementType::F32)) return *pointer;
-  std::vector<float> floats = packed.make();
-  ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
-  if (lowerer_.options_.flush_weights) {
-    for (float& x : floats) x = std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
-  }
-  return weights(from, ElementType::F32, floats);
+  const auto make = [make_floats = packed.make, flush = lowerer_.options_.flush_weights] {
+    std::vector<float> floats = make_floats();
+    if (flush) {
+      for (float& x : floats) x = std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
+    }
+    return Bytes::of(std::move(floats));
+  };
+  return weights(from, ElementType::F32, packed.bytes(4 * packed.count, make));
 }
 std::optional<PointerArg> KernelQuery::draft(const std::string& from, const Packed& packed, ElementType element) {
   return lowerer_.options_.draft ? std::optional(lowerer_.draft_weights(from, packed, element)) : std::nullopt;

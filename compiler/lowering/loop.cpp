@@ -52,7 +52,7 @@ void LoopLowering::define_condition() {
   condition_.pointer.buffer =
       l_.add_buffer({.name = node_.name + ".condition", .space = Buffer::Space::Arena, .element = ElementType::Bool, .bytes = 1});
   const PointerArg first = node_.has_input(1) ? l_.view_of(outer_, node_.inputs[1], &kRowMajor).pointer
-                                              : l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}});
+                                              : l_.add_weights(node_.name + ".true", ElementType::Bool, Bytes{std::byte{1}});
   l_.copy({}, condition_.pointer, {}, first, {}, ElementType::Bool, "the loop's first condition");
 }
 
@@ -161,7 +161,7 @@ std::vector<Step> LoopLowering::store_formals(Lowerer::Scope& inner) {
   }
   if (!limit_.conditional && uses[body_.inputs[1]] > 0)
     l_.define_view(inner, body_.inputs[1],
-                   {l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}}), ElementType::Bool, {}, {}});
+                   {l_.add_weights(node_.name + ".true", ElementType::Bool, Bytes{std::byte{1}}), ElementType::Bool, {}, {}});
   l_.steps_ = outer;
   return steps;
 }

@@ -312,6 +312,9 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     // Reference kernels meet nodes with epilogues on GPUs alone.
     if (!node.is_map() && node.epilogue && !applies_epilogue_) need_host("its reference kernel has no epilogue");
     applies_epilogue_ = outer_applies;
+    for (ValueId v : node.inputs) {  // whose values the choice of kernels may have looked at
+      if (v != kAbsent && (*scope.graph)[v].constant) (*scope.graph)[v].constant->bytes.give_back();
+    }
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {
       if (v != kAbsent) ONNXC_CHECK(!scope.views[v].empty(), "a kernel query defines every output");

@@ -123,8 +123,7 @@ class Lowerer {
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(Weights weights);  ///< existing weights are reused where the bytes are equal
-  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
-                         std::optional<int64_t> wide_bytes = std::nullopt);
+  PointerArg add_weights(const std::string& from, ElementType element, WeightBytes bytes, std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   /// Constants without their bytes. Constants of the same source and count are taken to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
@@ -146,8 +145,8 @@ class Lowerer {
   bool applies_epilogue_ = false;  ///< the node being lowered has applied its epilogue
   std::map<const Node*, Device> devices_;
   std::map<const Node*, std::string> refused_by_gpu_;
-  std::map<BufferId, Dim> shares_of_scratch_;                               ///< for how many shares of a GPU's step there is some
-  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
+  std::map<BufferId, Dim> shares_of_scratch_;                                 ///< for how many shares of a GPU's step there is some
+  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_digest_;  ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType, Device>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_pointers_;  ///< where a value that leaves its graph is to be written

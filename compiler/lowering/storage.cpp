@@ -1,8 +1,6 @@
 // Lowerer's buffers: how they are created, and the steps that allocate and release those of the caller's allocator.
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "compiler/lowering/lowerer.h"
 
 namespace onnxc {
@@ -15,17 +13,16 @@ BufferId Lowerer::add_buffer(Buffer buffer) {
 }
 
 PointerArg Lowerer::add_weights(Weights weights) {
-  const auto text_of = [](const Weights& w) { return std::string_view(reinterpret_cast<const char*>(w.bytes->data()), w.bytes->size()); };
   const auto is_same = [&](BufferId id) {
     const Weights& other = program_.weights[static_cast<std::size_t>(program_[id].index)];
     if (program_[id].device != device_ || other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr))
       return false;
-    return weights.strings ? *other.strings == *weights.strings : text_of(other) == text_of(weights);
+    return weights.strings ? *other.strings == *weights.strings : other.bytes == weights.bytes;
   };
-  std::vector<BufferId>& alike = weights_by_hash_[std::hash<std::string_view>()(text_of(weights))];
+  std::vector<BufferId>& alike = weights_by_digest_[weights.bytes.digest()];
   if (const auto known = std::ranges::find_if(alike, is_same); known != alike.end()) return {*known, false, 0, weights.element};
   const auto number = program_.weights.size();
-  const auto size = static_cast<int64_t>(weights.bytes->size());
+  const auto size = static_cast<int64_t>(weights.bytes.size());
   const int64_t count = weights.strings ? static_cast<int64_t>(weights.strings->size()) : size * 8 / held_bits(weights.element);
   weights.name = fmt::format("w{}", number);
   alike.push_back(add_buffer({.name = weights.from,
@@ -38,22 +35,14 @@ PointerArg Lowerer::add_weights(Weights weights) {
   return {alike.back(), false, 0, program_.weights.back().element};
 }
 
-PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
-                                std::optional<int64_t> wide_bytes) {
-  return add_weights({.name = {},
-                      .from = from,
-                      .element = element,
-                      .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)),
-                      .wide_bytes = wide_bytes});
+PointerArg Lowerer::add_weights(const std::string& from, ElementType element, WeightBytes bytes, std::optional<int64_t> wide_bytes) {
+  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::move(bytes), .wide_bytes = wide_bytes});
 }
 
 PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
   if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
-  return add_weights({.name = {},
-                      .from = from,
-                      .element = tensor.type,
-                      .bytes = std::make_shared<std::vector<std::byte>>(),
-                      .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
+  return add_weights(
+      {.name = {}, .from = from, .element = tensor.type, .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
 }
 
 PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed, ElementType element) {
@@ -61,7 +50,7 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
   if (fresh) {
     const auto number = program_.weights.size();
     const int64_t bytes = storage_bytes(element, packed.count);
-    Weights weights{.name = fmt::format("w{}", number), .from = from, .element = element, .bytes = nullptr, .draft_bytes = bytes};
+    Weights weights{.name = fmt::format("w{}", number), .from = from, .element = element, .bytes = WeightBytes::planned(bytes)};
     if (element != ElementType::F32) weights.wide_bytes = storage_bytes(ElementType::F32, packed.count);
     program_.weights.push_back(std::move(weights));
     it->second = add_buffer({.name = from,

@@ -70,6 +70,11 @@ struct Packed {
   std::span<const float> source;
   int64_t count;
   std::function<std::vector<float>()> make;
+  /// What `source` belongs to, where `make` refers to nothing that ends before it: then many floats are made when they are written.
+  Constant constant{};
+
+  /// The `size` bytes that `store` makes of them.
+  WeightBytes bytes(int64_t size, std::function<Bytes()> store) const;
 };
 
 struct KnownStorages;
@@ -102,6 +107,8 @@ class KernelQuery {
   const Extents& extents(int i) const { return type(i).extents; }
   const Type& output_type(int i) const { return graph_[node_.output(i)].type; }
   const TensorData* constant(int i) const { return graph_.constant(node_.input(i)); }
+  /// The same, for whoever reads it once the graph is gone.
+  Constant kept_constant(int i) const { return has(i) ? graph_[node_.input(i)].constant : nullptr; }
 
   /// Input i, row-major. It is converted if it has another layout, and added to the weights if it is a constant.
   View in(int i);
@@ -118,12 +125,11 @@ class KernelQuery {
   Layout out_layout(int i) const;
   /// A packed constant.
   PointerArg weights(const std::string& from, const TensorData& tensor);
-  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
-                     std::optional<int64_t> wide_bytes = std::nullopt);
+  PointerArg weights(const std::string& from, ElementType element, WeightBytes bytes, std::optional<int64_t> wide_bytes = std::nullopt);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
-    return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
+    return weights(from, element, WeightBytes(std::vector<std::byte>(first, first + values.size() * sizeof(T))));
   }
   /// Packed weights. In a draft (LowerOptions::draft), without their bytes.
   PointerArg weights(const std::string& from, const Packed& packed);

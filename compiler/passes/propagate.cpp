@@ -406,6 +406,10 @@ class Propagation {
       Value& value = graph[node.outputs[i]];
       make_constant_of(value, std::make_shared<TensorData>(std::move((*outputs)[i])));
       spent_ += bytes_held(*value.constant);
+      value.constant->bytes.give_back();
+    }
+    for (ValueId v : node.inputs) {
+      if (v != kAbsent && graph[v].constant) graph[v].constant->bytes.give_back();
     }
     return true;
   }

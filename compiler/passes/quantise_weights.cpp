@@ -38,9 +38,9 @@ struct Reader {
   bool by_columns;  ///< its rows, as above, are the constant's columns
 };
 
-class Quantiser {
+class WeightQuantiser {
  public:
-  Quantiser(Graph& graph, const WeightForm& form, WeightSavings& savings)
+  WeightQuantiser(Graph& graph, const WeightForm& form, WeightSavings& savings)
       : graph_(graph), form_(form), savings_(savings), definition_(definitions(graph)) {}
 
   void run() {
@@ -224,7 +224,7 @@ class Quantiser {
 }  // namespace
 
 Graph quantise_weights(Graph graph, const WeightForm& form, WeightSavings& savings) {
-  Quantiser(graph, form, savings).run();
+  WeightQuantiser(graph, form, savings).run();
   return graph;
 }
 

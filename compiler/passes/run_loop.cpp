@@ -36,7 +36,7 @@ std::optional<Constant> stacked(const std::vector<Constant>& slices) {
   all.shape.insert(all.shape.begin(), static_cast<int64_t>(slices.size()));
   for (const Constant& slice : slices) {
     if (slice->type != all.type || slice->shape != slices[0]->shape) return std::nullopt;
-    all.bytes.insert(all.bytes.end(), slice->bytes.begin(), slice->bytes.end());
+    all.bytes.append(slice->bytes.begin(), slice->bytes.end());
     all.strings.insert(all.strings.end(), slice->strings.begin(), slice->strings.end());
   }
   return std::make_shared<TensorData>(std::move(all));

@@ -38,7 +38,7 @@ bool lower_stored_table(KernelQuery& l) {
   const int64_t rows = l.constant(0)->shape[0], columns = static_cast<int64_t>(values.size()) / rows;
   const View indices = l.in(1), y = l.out(0);
   NamedArgs params{{"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
-  const Packed floats{values, rows * columns, [values] { return std::vector<float>(values.begin(), values.end()); }};
+  const Packed floats{values, rows * columns, [values] { return std::vector<float>(values.begin(), values.end()); }, l.kept_constant(0)};
   const PointerArg table = add_stored(l, l.graph()[l.node().input(0)].name, floats, columns, 1, storage, storage.scales, params);
   l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params)).emit();
   return true;

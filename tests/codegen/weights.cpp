@@ -20,19 +20,15 @@ namespace {
 
 using test::TemporaryFolder;
 
-/// Blobs that own their bytes.
 struct Blobs {
-  std::vector<std::vector<std::byte>> storage;
   std::vector<WeightBlob> blobs;
 
   template <class T>
   void add(const std::string& type, const std::vector<T>& values, int alignment = 1) {
     std::vector<std::byte> bytes(values.size() * sizeof(T));
     if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    storage.push_back(std::move(bytes));
-    blobs.push_back({"w" + std::to_string(blobs.size()), type, storage.back(), alignment});
+    blobs.push_back({"w" + std::to_string(blobs.size()), type, std::move(bytes), alignment});
   }
-  Blobs() { storage.reserve(100); }
 };
 
 Blobs nasty_blobs() {
@@ -92,7 +88,7 @@ std::string program(const Blobs& b, const WeightsText& text, const std::string& 
 
 std::string all_bytes(const Blobs& b) {
   std::string bytes;
-  for (const WeightBlob& blob : b.blobs) bytes.append(reinterpret_cast<const char*>(blob.bytes.data()), blob.bytes.size());
+  for (const WeightBlob& blob : b.blobs) bytes.append(reinterpret_cast<const char*>(blob.bytes.get()->data()), blob.bytes.size());
   return bytes;
 }
 
@@ -111,7 +107,7 @@ void check_round_trip(const Blobs& b, const std::string& form, const std::string
   folder.write("unit.cpp", program(b, text, declarations, huge_pages, alignment));
   std::string objects;
   for (const SideFile& file : text.side_files) {
-    folder.write(file.name, file.bytes);
+    folder.write(file.name, file.bytes.str());
     if (file.name.ends_with(".o")) objects += " " + file.name;
   }
   for (const std::string& compiler : test::compilers()) {
@@ -234,7 +230,7 @@ TEST_CASE("an object file has a section, a symbol and its machine") {
   b.add<uint8_t>("std::uint8_t", {1, 2, 3});
   const WeightsText text = emit_weights(b.blobs, {"object", "m", "aarch64-linux-gnu"});
   TemporaryFolder folder;
-  folder.write("w.o", text.side_files.at(0).bytes);
+  folder.write("w.o", text.side_files.at(0).bytes.str());
   REQUIRE(test::run_in(folder, "readelf -hSsr --wide w.o"));
   const std::string log = folder.read("log");
   for (const char* part : {"AArch64", ".rodata.onnxc", "m_weights", "m_weights_pointer", "HIDDEN", "R_AARCH64_ABS64"})

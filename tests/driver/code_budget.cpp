@@ -40,7 +40,7 @@ TEST_CASE("functions lead to the steps that call them") {
 
 TEST_CASE("the code of an object is measured") {
   BuildRequest request;
-  request.files.push_back({"unit.cpp", "namespace m { int gemm(int x) { return x * 3; } int data[5000] = {1}; }\n"});
+  request.files.push_back({"unit.cpp", Text("namespace m { int gemm(int x) { return x * 3; } int data[5000] = {1}; }\n")});
   request.to_compile.push_back("unit.cpp");
   for (const bool shared : {false, true}) {
     request.shared = shared;

@@ -63,10 +63,10 @@ TEST_CASE("constants of regions are RAM as well, unless they lie in flash") {
 
 TEST_CASE("a unit's sections are its footprint") {
   BuildRequest request;
-  request.files.push_back({"unit.cpp",
-                           "extern int use(const volatile char*);\n"
-                           "namespace m { const int table[1000] = {7}; int counts[500] = {1}; int zeros[300];\n"
-                           "int run(int i) { volatile char big[4000]; big[i] = 1; return table[i] + counts[i] + zeros[i] + big[2]; } }\n"});
+  request.files.push_back(
+      {"unit.cpp", Text("extern int use(const volatile char*);\n"
+                        "namespace m { const int table[1000] = {7}; int counts[500] = {1}; int zeros[300];\n"
+                        "int run(int i) { volatile char big[4000]; big[i] = 1; return table[i] + counts[i] + zeros[i] + big[2]; } }\n")});
   request.to_compile.push_back("unit.cpp");
   request.shared = false;
   request.call_graph = compiler_name().find("clang") == std::string::npos;

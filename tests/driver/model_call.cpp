@@ -56,7 +56,7 @@ struct Cache {
 };
 
 BuildRequest twice(int behind = 0) {
-  return {{{"twice.cpp", kTwice}}, {"twice.cpp"}, {}, {"-O1", "-DBEHIND=" + std::to_string(behind)}, {}};
+  return {{{"twice.cpp", Text(kTwice)}}, {"twice.cpp"}, {}, {"-O1", "-DBEHIND=" + std::to_string(behind)}, {}};
 }
 
 TensorData rows(int64_t n, int64_t columns = 3) {
@@ -124,7 +124,7 @@ TEST_CASE("writes behind an output are seen") {
 TEST_CASE("what does not compile says why") {
   const Cache cache;
   try {
-    build_library({{{"bad.cpp", "int x = ;\n"}}, {"bad.cpp"}, {}, {}, {}});
+    build_library({{{"bad.cpp", Text("int x = ;\n")}}, {"bad.cpp"}, {}, {}, {}});
     FAIL("it was built");
   } catch (const BuildError& error) {
     CHECK(std::string(error.what()).find("bad.cpp:1") != std::string::npos);

@@ -110,7 +110,7 @@ UnitLibrary build_plan(const Program& program, const DimList& symbols) {
   source += "};\n" + text.substr(0, text.find("onnxc::Status steps")) +
             "extern \"C\" std::int64_t bytes_at(const Dims* dims) { return plan(*dims).bytes; }\n";
   BuildRequest request;
-  request.files.push_back({"plan.cpp", source});
+  request.files.push_back({"plan.cpp", Text(source)});
   request.to_compile.push_back("plan.cpp");
   request.flags = {"-Wall", "-Wextra", "-Werror"};
   return UnitLibrary(build_library(request));

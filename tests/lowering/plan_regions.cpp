@@ -29,10 +29,8 @@ struct Built {
   BufferId weights(const std::string& name, int64_t floats) {
     const BufferId id = buffer(name, floats, Buffer::Space::Weights);
     program[id].index = static_cast<int>(program.weights.size());
-    program.weights.push_back({.name = name,
-                               .from = name,
-                               .element = ElementType::F32,
-                               .bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(4 * floats))});
+    program.weights.push_back(
+        {.name = name, .from = name, .element = ElementType::F32, .bytes = Bytes(static_cast<std::size_t>(4 * floats))});
     return id;
   }
   void step(int64_t macs, std::vector<Arg> args) { program.steps.push_back({call(macs, std::move(args))}); }

@@ -82,7 +82,7 @@ Description parse_description(std::string_view text) {
 }
 
 /// The elements of an array whose first axis runs fastest, in the order of one whose last axis does.
-std::vector<std::byte> row_major(const std::vector<std::byte>& bytes, const std::vector<int64_t>& shape, std::size_t width) {
+std::vector<std::byte> row_major(std::span<const std::byte> bytes, const std::vector<int64_t>& shape, std::size_t width) {
   std::vector<std::byte> ordered(bytes.size());
   std::vector<std::size_t> index(shape.size()), strides(shape.size());
   std::size_t stride = width;
@@ -123,7 +123,7 @@ TensorData parse_npy(std::string_view bytes) {
   tensor.bytes.resize(needed);
   if (needed > 0) std::memcpy(tensor.bytes.data(), data.data(), needed);
   if (description.big_endian) {
-    for (auto at = tensor.bytes.begin(); at != tensor.bytes.end(); at += static_cast<std::ptrdiff_t>(description.number_bytes))
+    for (std::byte* at = tensor.bytes.begin(); at != tensor.bytes.end(); at += static_cast<std::ptrdiff_t>(description.number_bytes))
       std::reverse(at, at + static_cast<std::ptrdiff_t>(description.number_bytes));
   }
   if (tensor.type == ElementType::Bool) std::ranges::replace_if(tensor.bytes, [](std::byte b) { return b != std::byte{0}; }, std::byte{1});

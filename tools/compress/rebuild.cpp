@@ -111,7 +111,7 @@ class Rebuilder {
     const std::size_t extent = cut.sets.size(), bytes = whole.bytes.size() / outer / extent;
     for (std::size_t i = 0; i < outer * extent; ++i) {
       const auto from = whole.bytes.begin() + static_cast<std::ptrdiff_t>(i * bytes);
-      if (!is_removed(cut.sets[i % extent])) part.bytes.insert(part.bytes.end(), from, from + static_cast<std::ptrdiff_t>(bytes));
+      if (!is_removed(cut.sets[i % extent])) part.bytes.append(from, from + static_cast<std::ptrdiff_t>(bytes));
     }
     part.shape[axis] = left_of(cut.sets);
     return to_proto(part, proto.name());

@@ -48,7 +48,7 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
       if (file.name.ends_with(".o")) request.objects.push_back(file.name);
     }
   }
-  request.files.push_back({group_name + ".cpp", all});
+  request.files.push_back({group_name + ".cpp", Text(all)});
   request.to_compile.push_back(group_name + ".cpp");
   request.flags = target_flags(options.target);
   request.flags.insert(request.flags.end(), options.flags.begin(), options.flags.end());
@@ -167,7 +167,7 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     pending.libraries = answer["libraries"];
     for (const auto& file : answer["files"]) {
       const fs::path path = scratch.path / file.get<std::string>();
-      pending.files.push_back({path.filename().string(), read_file(path)});
+      pending.files.push_back({path.filename().string(), Text(read_file(path))});
       fs::remove(path);
     }
   }

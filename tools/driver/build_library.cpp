@@ -35,6 +35,11 @@ constexpr std::uintmax_t kCacheLimit = std::uintmax_t{8} << 30;
 constexpr std::chrono::hours kLongestBuild{24};
 
 std::string hash(const std::string& text) { return sha256(std::as_bytes(std::span(text))); }
+std::string hash(const Text& text) {
+  Sha256 all;
+  text.write([&](std::string_view piece) { all.add(std::as_bytes(std::span(piece))); });
+  return all.hex();
+}
 
 /// The output of `g++ --version`, queried once.
 std::string compiler_version(const std::string& compiler) {

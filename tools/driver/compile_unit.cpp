@@ -50,8 +50,8 @@ BuildRequest build_request(Unit unit, const std::string& header_name) {
   request.libraries = unit.libraries;
   request.includes_others = unit.includes_others;
   const std::string source = unit.name_space + (unit.gpu ? ".cu" : ".cpp");
-  request.files.push_back({source, unit.source.str()});
-  request.files.push_back({header_name, std::move(unit.header)});
+  request.files.push_back({source, std::move(unit.source)});
+  request.files.push_back({header_name, Text(std::move(unit.header))});
   request.to_compile.push_back(source);
   for (SideFile& file : unit.side_files) {
     if (file.name.ends_with(".o")) request.objects.push_back(file.name);
@@ -217,7 +217,7 @@ BuiltBinary build_binary(const std::filesystem::path& model, bool shared, const 
   Compiled compiled = emit(compilation, options, flags, shared, false);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
-    compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});
+    compiled.request.files.push_back({name + ".cpp", Text("#include <onnxc/shared_" + name + ".hpp>\n")});
     compiled.request.to_compile.push_back(name + ".cpp");
   };
   if (shared && options.threads > 1) export_beside("executor");

@@ -23,7 +23,11 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Why opening or writing failed, in the system's words.
-std::string system_reason(int error) { return error != 0 ? std::generic_category().message(error) : "the system does not say why"; }
+std::string system_reason(int error) {
+  // The system has read mapped files for us.
+  if (error == EFAULT) return "external data that goes into it cannot be read: it has become shorter meanwhile, or its disk fails";
+  return error != 0 ? std::generic_category().message(error) : "the system does not say why";
+}
 
 /// Why a new file of that path could not be created, given `error`.
 std::string why_not_made(const fs::path& path, int error) {

@@ -44,7 +44,7 @@ HostValue joined(HostValue sequence) {
   TensorData all{type, {static_cast<int64_t>(sequence.items.size())}, {}, {}};
   for (const HostValue& item : sequence.items) {
     if (item.kind != ValueKind::Tensor || item.tensor.type != type || is_sub_byte(type) || item.tensor.count() != 1) return sequence;
-    all.bytes.insert(all.bytes.end(), item.tensor.bytes.begin(), item.tensor.bytes.end());
+    all.bytes.append(item.tensor.bytes.begin(), item.tensor.bytes.end());
     all.strings.insert(all.strings.end(), item.tensor.strings.begin(), item.tensor.strings.end());
   }
   return HostValue::of(std::move(all));

@@ -12,9 +12,8 @@ namespace onnxc {
 
 double measure_fma_peak(int threads) {
   BuildRequest request;
-  request.files.push_back(
-      {"peak.cpp",
-       "#include <onnxc/fma_peak.hpp>\nextern \"C\" double onnxc_fma_peak(double seconds) { return onnxc::bench::fma_peak(seconds); }\n"});
+  request.files.push_back({"peak.cpp", Text("#include <onnxc/fma_peak.hpp>\nextern \"C\" double onnxc_fma_peak(double seconds) { return "
+                                            "onnxc::bench::fma_peak(seconds); }\n")});
   request.to_compile.push_back("peak.cpp");
   request.flags = {"-march=native", "-O2"};
   const UnitLibrary library(build_library(request));

@@ -37,7 +37,7 @@ std::string output_of(const Words& command, const std::string& what, double seco
 BuildRequest marked_request(const Compilation& compilation, const CompileOptions& options) {
   BuildRequest request = object_request(compilation, options);
   request.position_independent = false;
-  request.files.push_back({"mark.h", std::string(emulator_part("mark.h"))});
+  request.files.push_back({"mark.h", Text(std::string(emulator_part("mark.h")))});
   request.flags.insert(request.flags.end(), {"-DONNXC_CLOCK()=mark()", "-include", "mark.h", "-ffunction-sections", "-fdata-sections",
                                              "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"});
   return request;

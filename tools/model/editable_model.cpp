@@ -69,7 +69,8 @@ void set_opset(onnx::ModelProto& model, int64_t opset) {
 }  // namespace
 
 onnx::ModelProto read_editable_model(const std::filesystem::path& path) {
-  onnx::ModelProto model = parse_model(read_model_file(path));
+  const Bytes bytes = read_model_file(path);
+  onnx::ModelProto model = parse_model(bytes);
   ModelInfo info;
   check_header(model, info);
   inline_functions(model, info.opsets, {}, {});
@@ -128,7 +129,8 @@ void import_domain(onnx::ModelProto& model, const std::string& domain, int64_t v
 
 TensorData to_tensor(const onnx::TensorProto& proto) {
   ExternalData none;
-  return *import_tensor(proto, none);
+  onnx::TensorProto own = proto;  // which gives its bytes away
+  return *import_tensor(own, none);
 }
 
 onnx::TensorProto to_proto(const TensorData& tensor, const std::string& name) {

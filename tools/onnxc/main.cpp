@@ -26,6 +26,7 @@
 #include "tools/driver/self_test.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/explain.h"
+#include "tools/onnxc/lost_pages.h"
 #include "tools/onnxc/manifest.h"
 #include "tools/onnxc/memory_limit.h"
 #include "tools/onnxc/model_options.h"
@@ -230,6 +231,7 @@ int run(int argc, char** argv) {
   };
   const ProcessLimits& limits = process_limits();
   expect_shortages(model);
+  expect_lost_pages(model);
   limit_memory(limits.memory ? static_cast<int64_t>(std::min<uint64_t>(*limits.memory, INT64_MAX)) : machine_memory());
   try {
     check_memory();  // constructors of libraries have taken some

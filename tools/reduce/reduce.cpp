@@ -63,7 +63,8 @@ std::string size_of(const onnx::ModelProto& model) {
 
 /// With what lies in files beside it. A model that lacks these files may be what is looked at: it is taken as it is.
 onnx::ModelProto read_whole(const std::filesystem::path& path) {
-  onnx::ModelProto model = parse_model(read_model_file(path));
+  const Bytes bytes = read_model_file(path);
+  onnx::ModelProto model = parse_model(bytes);
   try {
     embed_external_data(model, path.parent_path());
   } catch (const Error&) {

@@ -18,7 +18,7 @@ void infer_table(Inference& n) {
 void evaluate_table(Evaluation& e) {
   const auto* const x = reinterpret_cast<const uint8_t*>(e.input(0).bytes.data());
   const auto* const table = reinterpret_cast<const uint8_t*>(e.input(1).bytes.data());
-  std::vector<std::byte>& y = e.output(0).bytes;
+  const std::span<std::byte> y(e.output(0).bytes);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<std::byte>(table[x[i]]);
 }
 

@@ -83,7 +83,7 @@ ValueId beside(GraphBuilder& b, ValueId w) {
   for (int64_t i = 0; i < k; ++i) {
     for (int64_t d = 0; d < directions; ++d) {
       const auto* const row = all->bytes.data() + (d * k + i) * n;
-      out.bytes.insert(out.bytes.end(), row, row + n);
+      out.bytes.append(row, row + n);
     }
   }
   return add_constant(b, w, std::move(out));
@@ -102,7 +102,7 @@ ValueId for_columns(GraphBuilder& b, ValueId v, int64_t directions, int64_t colu
   const auto size = static_cast<std::ptrdiff_t>(info(all->type).bits / 8);
   for (int64_t i = 0; i < directions * columns; ++i) {
     const auto* const value = all->bytes.data() + (are_columns ? i : i / columns) * size;
-    out.bytes.insert(out.bytes.end(), value, value + size);
+    out.bytes.append(value, value + size);
   }
   return add_constant(b, v, std::move(out));
 }

@@ -176,7 +176,7 @@ void infer_moved_elements(Inference& n, MoveRule rule) {
 void evaluate_moves(Evaluation& e, MoveRule rule) {
   const Operands operands(e);
   const Moves moves = rule(operands);
-  const std::vector<std::byte> filler = moves.fill ? unpacked(*moves.fill).bytes : std::vector<std::byte>{};
+  const Bytes filler = moves.fill ? unpacked(*moves.fill).bytes : Bytes();
   for (const Move& move : moves.list) {
     if (!e.has_output(move.output)) continue;
     TensorData& y = e.output(move.output);

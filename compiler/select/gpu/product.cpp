@@ -111,7 +111,7 @@ RowsOfK right_side(KernelQuery& l, const Product& product) {
   if (product.right == ElementType::I8)
     return {l.weights(name, ElementType::I8, transposed(l.constant(1)->as<int8_t>(), z, cols, depth, row)), row};
   const std::span<const float> floats = l.constant(1)->as<float>();
-  return {l.weights(name, {floats, z * cols * row, [=] { return transposed(floats, z, cols, depth, row); }}), row};
+  return {l.weights(name, {floats, z * cols * row, [=] { return transposed(floats, z, cols, depth, row); }, l.kept_constant(1)}), row};
 }
 
 /// States a kernel of that row. `begin(step)` adds template arguments.

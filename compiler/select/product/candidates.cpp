@@ -50,8 +50,10 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
     auto params = gemm_params(p, product.m);
-    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr),
-                        [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
+    const std::span<const float> values = b.as<float>();
+    const Packed panels{values, pack::panels_size(product.k, product.n, tile.nr),
+                        [values, k = product.k, n = product.n, nr = tile.nr] { return pack::panels(values, {.k = k, .n = n, .nr = nr}); },
+                        l.kept_constant(1)};
     const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage,
                                     pack::padded(storage.scales, tile.nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
@@ -68,7 +70,7 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
 /// out, since each of its rows may be a sample.
 void strassen_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
-  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>(), false, l.kept_constant(1)};
   consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))},
                     sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
                       const View a = l.in(0), y = l.out(0);
@@ -86,7 +88,7 @@ void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim ro
   const bool any = !rows.is_constant() && (!sample.is_constant() || sample == Dim(1));
   if (any && 4 * n * k > l.target().l2_bytes) return;
   const char* const row = any ? "fast_inner_product_any" : "fast_inner_product";
-  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>(), false, l.kept_constant(1)};
   const TiledProduct product{.m = rows, .n = n, .k = k, .likely = static_cast<int64_t>(likely_rows(p, rows))};
   consider_fast_inner_product(l, row, product, b, [&l, p, rows, row](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
     const View a = l.in(0), y = l.out(0);
@@ -107,7 +109,8 @@ void few_columns_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
     const View a = l.in(0), y = l.out(0);
     const std::span<const float> b = l.constant(1)->as<float>();
     const Packed packed{b, pack::panels_size(n, k, lanes),
-                        [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
+                        [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); },
+                        l.kept_constant(1)};
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
     StepBuilder step = l.call("gemm_few_columns");
     step.template_arg(n).pointer(a).pointer(w).pointer(y);

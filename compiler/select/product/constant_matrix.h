@@ -11,6 +11,7 @@ struct ConstantMatrix {
   std::string name;
   std::span<const float> values;
   bool transposed = false;
+  Constant constant{};  ///< what the values belong to, or nothing where they live as long as the lowering
 };
 
 }  // namespace onnxc

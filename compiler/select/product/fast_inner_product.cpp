@@ -49,10 +49,10 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
   const int64_t room = contract::fast_inner_product_scratch(k, plan.block, lanes), floats = contract::inner_product_weights(k, n, lanes);
   if (4 * room > target.workspace_bytes()) return;
   const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {
-    const PointerArg w =
-        l.weights(b.name, {b.values, floats, [b, n, k, lanes] {
-                             return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed});
-                           }});
+    const PointerArg w = l.weights(
+        b.name, {b.values, floats,
+                 [b, n, k, lanes] { return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed}); },
+                 b.constant});
     build(plan, w, l.thread_workspace("rows", ElementType::F32, Dim(room)));
   };
   l.consider(row, target.machine->inner_product.earned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make,

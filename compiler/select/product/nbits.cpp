@@ -1,5 +1,6 @@
 // The kernels that compute a MatMulNBits whose weights are constant.
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ops/selected.h"
 #include "compiler/select/product/nbits.h"
@@ -50,8 +51,9 @@ StepBuilder& begin(StepBuilder& step, KernelQuery& l, const Product& p) {
   step.template_arg(p.half_scales ? ElementType::F16 : ElementType::F32);
   if (zero_bytes(p) == 0) step.template_arg(RuntimeName{"NoZeros"});
   else step.template_arg(zero_bytes(p) == 1 ? ElementType::U8 : ElementType::F32);
-  return step.pointer(l.in(0)).pointer(
-      l.weights(l.graph()[l.node().input(1)].name, ElementType::U8, pack::nbits(p.weights, {p.k, p.n, p.bits, p.nr, p.half_scales})));
+  return step.pointer(l.in(0)).pointer(l.weights(
+      l.graph()[l.node().input(1)].name, ElementType::U8,
+      nbits_bytes(p.weights, {p.k, p.n, p.bits, p.nr, p.half_scales}, {l.kept_constant(1), l.kept_constant(2), l.kept_constant(3)})));
 }
 
 void end(StepBuilder& step, KernelQuery& l, const Product& p, PointerArg scratch, std::optional<int64_t> most_rows) {
@@ -68,6 +70,11 @@ void end(StepBuilder& step, KernelQuery& l, const Product& p, PointerArg scratch
 int64_t nbits_columns(const Target& target, int64_t n) {
   // As many vectors as a row keeps sums of in registers.
   return std::min<int64_t>(choose_row_tile(target, n).vectors, target.vector_registers >= 32 ? 4 : 2) * target.vector_floats;
+}
+
+WeightBytes nbits_bytes(const pack::NBitsWeights& weights, pack::NBitsShape shape, std::vector<Constant> from) {
+  return WeightBytes::made(pack::nbits_size(weights, shape), std::move(from),
+                           [weights, shape] { return Bytes::of(pack::nbits(weights, shape)); });
 }
 
 bool fit_half(std::span<const float> scales) {

@@ -2,7 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "compiler/ir/weight_bytes.h"
+#include "compiler/select/weights/pack.h"
 #include "targets/target.h"
 
 namespace onnxc {
@@ -11,5 +14,7 @@ namespace onnxc {
 int64_t nbits_columns(const Target& target, int64_t n);
 /// Whether f16 holds all of them, so that they are stored so.
 bool fit_half(std::span<const float> scales);
+/// The weights as pack::nbits packs them. `from`: what they belong to, codes, scales and zeros.
+WeightBytes nbits_bytes(const pack::NBitsWeights& weights, pack::NBitsShape shape, std::vector<Constant> from);
 
 }  // namespace onnxc

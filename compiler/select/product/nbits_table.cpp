@@ -13,7 +13,7 @@ namespace {
 /// The table as the columns of a product.
 struct PackedTable {
   int64_t rows, k, bits;
-  std::vector<uint8_t> codes;  ///< with the last block of a row in whole
+  Constant codes;  ///< with the last block of a row in whole
   pack::NBitsWeights weights;
 };
 
@@ -21,13 +21,16 @@ PackedTable table_of(const KernelQuery& l) {
   const TensorData &data = *l.constant(0), &scales = *l.constant(2);
   const TensorData* const zeros = l.has(3) ? l.constant(3) : nullptr;
   const int64_t bits = l.node().integer("bits", 4), block = l.node().integer("block_size", 128), row = data.shape[1];
-  PackedTable t{data.shape[0], row * 8 / bits, bits, {}, {}};
-  const int64_t padded = (t.k + block - 1) / block * block * bits / 8;
-  t.codes.resize(static_cast<std::size_t>(t.rows * padded));
-  for (int64_t i = 0; i < t.rows; ++i)
-    std::ranges::copy(data.as<uint8_t>().subspan(static_cast<std::size_t>(i * row), static_cast<std::size_t>(row)),
-                      t.codes.begin() + i * padded);
-  t.weights = {block, t.codes, scales.as<float>(), zeros != nullptr ? zeros->as<uint8_t>() : std::span<const uint8_t>(), {}};
+  PackedTable t{data.shape[0], row * 8 / bits, bits, l.kept_constant(0), {}};
+  if (const int64_t padded = (t.k + block - 1) / block * block * bits / 8; padded != row) {
+    auto whole = std::make_shared<TensorData>(TensorData::zeros(ElementType::U8, {t.rows, padded}));
+    const std::span<uint8_t> to = whole->as<uint8_t>();
+    for (int64_t i = 0; i < t.rows; ++i)
+      std::ranges::copy(data.as<uint8_t>().subspan(static_cast<std::size_t>(i * row), static_cast<std::size_t>(row)),
+                        to.begin() + i * padded);
+    t.codes = std::move(whole);
+  }
+  t.weights = {block, t.codes->as<uint8_t>(), scales.as<float>(), zeros != nullptr ? zeros->as<uint8_t>() : std::span<const uint8_t>(), {}};
   return t;
 }
 
@@ -56,8 +59,8 @@ void consider_packed_rows(KernelQuery& l, double bytes) {
     if (t.weights.zero_codes.empty()) step.template_arg(RuntimeName{"NoZeros"});
     else step.template_arg(ElementType::U8);
     step.pointer(l.out(0))
-        .pointer(
-            l.weights(l.graph()[l.node().input(0)].name, ElementType::U8, pack::nbits(t.weights, {t.k, t.rows, t.bits, columns, half})))
+        .pointer(l.weights(l.graph()[l.node().input(0)].name, ElementType::U8,
+                           nbits_bytes(t.weights, {t.k, t.rows, t.bits, columns, half}, {t.codes, l.kept_constant(2), l.kept_constant(3)})))
         .pointer(indices)
         .params({{"rows", dim_arg(t.rows)},
                  {"k", dim_arg(t.k)},

@@ -104,7 +104,8 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
   const auto make = [&l, plan, n, k, floats, room, b, build] {
     const PointerArg w = l.weights(
         b.name, {b.values, floats,
-                 [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
+                 [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); },
+                 b.constant});
     build(plan, w, l.thread_workspace("sums", ElementType::F32, Dim(room)));
   };
   l.consider("strassen", l.target().machine->strassen.earned * static_cast<double>(samples) * plan.sample_macs,

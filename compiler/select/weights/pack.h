@@ -63,6 +63,7 @@ struct NBitsShape {
   bool half_scales = false;  ///< scales become float16, which holds them
 };
 std::vector<std::byte> nbits(const NBitsWeights& weights, NBitsShape shape);
+int64_t nbits_size(const NBitsWeights& weights, NBitsShape shape);
 /// The length of blocks in that form.
 int64_t nbits_block(int64_t block);
 

@@ -23,15 +23,19 @@ void put(std::byte*& to, T value) {
 
 int64_t nbits_block(int64_t block) { return std::min(block, contract::kNBitsMostBlock); }
 
+int64_t nbits_size(const NBitsWeights& w, NBitsShape shape) {
+  const int64_t block = nbits_block(w.block), of_zero = !w.zeros.empty() ? 4 : !w.zero_codes.empty() ? 1 : 0;
+  return (shape.n + shape.nr - 1) / shape.nr * ((shape.k + block - 1) / block) *
+         contract::nbits_block_bytes(block, shape.nr, shape.bits, shape.half_scales ? 2 : 4, of_zero);
+}
+
 std::vector<std::byte> nbits(const NBitsWeights& w, NBitsShape shape) {
   const auto [k, n, bits, nr, half_scales] = shape;
   const int64_t block = nbits_block(w.block), blocks = (k + block - 1) / block, per_group = 32 / bits;
   const int64_t own_blocks = (k + w.block - 1) / w.block, own_bytes = w.block * bits / 8, zero_bytes = (own_blocks * bits + 7) / 8;
   const bool has_zeros = !w.zeros.empty() || !w.zero_codes.empty();
-  const int64_t of_zero = w.zeros.empty() ? (has_zeros ? 1 : 0) : 4;
   const int64_t panels = (n + nr - 1) / nr;
-  std::vector<std::byte> packed(
-      static_cast<std::size_t>(panels * blocks * contract::nbits_block_bytes(block, nr, bits, half_scales ? 2 : 4, of_zero)));
+  std::vector<std::byte> packed(static_cast<std::size_t>(nbits_size(w, shape)));
   std::byte* to = packed.data();
   const auto code = [&](int64_t column, int64_t row) {
     return column < n && row < k ? code_at(w.codes, bits, (column * own_blocks + row / w.block) * own_bytes, row % w.block) : 0;

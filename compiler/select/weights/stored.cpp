@@ -101,12 +101,16 @@ PointerArg add_stored(KernelQuery& l, const std::string& from, const Packed& pan
   const auto drafted = l.draft(from, panels, storage.element);
   const PointerArg stored =
       drafted ? *drafted
-              : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales, l.target().vector_floats),
+              : l.weights(from, storage.element,
+                          panels.bytes(panels.count * width(storage),
+                                       [make = panels.make, k, nr, element = storage.element, scales, lanes = l.target().vector_floats] {
+                                         return Bytes(store(make(), k, nr, element, scales, lanes));
+                                       }),
                           panels.count * 4);
   if (storage.element == ElementType::I8) {
     const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
     params.emplace_back("scales",
-                        l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));
+                        l.weights(from, ElementType::F32, Bytes(std::vector<std::byte>(first, first + scales.size() * sizeof(float))), 0));
   }
   return stored;
 }

@@ -227,7 +227,8 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   Imported imported;
   ModelInfo& info = imported.info;
   // On another thread, if there is one: hashing a large model takes time, and parsing does not need the hash.
-  std::future<std::string> hash = std::async([bytes] { return sha256(bytes); });
+  // By reference: where no thread starts, libstdc++ calls what it has already moved from.
+  std::future<std::string> hash = std::async([&given = std::as_const(bytes)] { return sha256(given); });
   info.files.push_back(path);
   onnx::ModelProto model = parse_model(std::as_const(bytes));  // not to be changed: no copy
   info.sha256 = hash.get();

@@ -86,12 +86,18 @@ namespace detail {
 template <int MR, class Product>
 ONNXC_INLINE void for_each_tile(const float* a, Index lda, Index rows, TileOrder order, const Product& product) {
   for_each_tile<MR, !ONNXC_MICRO>(rows, order, [&]<int R>(Index i) ONNXC_INLINE_LAMBDA {
-    if (!ONNXC_MICRO && (R == MR || i + R <= rows)) return product.template operator()<R>(EvenRows{a + i * lda, lda}, i);
-    const float* anywhere[R];
-    const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(lda);
-    const float *row = a + i * pitch, *const last = a + (rows - 1) * pitch;
-    for (int r = 0; r < R; ++r, row += pitch) anywhere[r] = i + r < rows ? row : last;
-    product.template operator()<R>(static_cast<const float* const*>(anywhere), i);
+    constexpr bool kHigh = R == MR && !ONNXC_MICRO;
+    constexpr int kFewPointers = 6;  // which stay in registers, so that a low tile needs no code of its own for even rows
+    if constexpr (kHigh || (R > kFewPointers && !ONNXC_MICRO)) {
+      if (kHigh || i + R <= rows) return product.template operator()<R>(EvenRows{a + i * lda, lda}, i);
+    }
+    if constexpr (!kHigh) {
+      const float* anywhere[R];
+      const std::ptrdiff_t pitch = static_cast<std::ptrdiff_t>(lda);
+      const float *row = a + i * pitch, *const last = a + (rows - 1) * pitch;
+      for (int r = 0; r < R; ++r, row += pitch) anywhere[r] = i + r < rows ? row : last;
+      product.template operator()<R>(static_cast<const float* const*>(anywhere), i);
+    }
   });
 }
 

@@ -93,7 +93,7 @@ struct StrassenCosts {
 struct InnerProductCosts {
   /// Of one vector. The efficiency is that of additions and multiply-adds at the same time.
   std::span<const KernelTile> tiles{};
-  double half_tile = 1;       ///< the efficiency of a low tile, relative to that
+  double low_tile = 1;        ///< the efficiency of a low tile, relative to that
   double row = 0, value = 0;  ///< to prepare a row before it is multiplied, and each of its values
   double ends = 0;            ///< to begin and to end a tile, in steps for each of its sums
   /// The factor by which it must be faster than gemm, which is nearer to the exact result and suffers less from the core's

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "compiler/lowering/lowerer.h"
@@ -9,19 +10,23 @@
 namespace onnxc {
 namespace {
 
-/// Whether a state is changed where it lies, as soon as its step comes: a Concat of the input and more, or a TensorScatter into the input, which
-/// nobody else reads.
-bool is_changed_in_place(const Graph& graph, const State& state) {
-  if (grows(graph, state)) return true;
-  const ValueId past = graph.inputs[static_cast<std::size_t>(state.past)];
-  const int at = definitions(graph)[graph.outputs[static_cast<std::size_t>(state.present)]];
-  return at >= 0 && graph.node(at).is("TensorScatter") && graph.node(at).inputs[0] == past && use_counts(graph)[past] == 1;
+/// The states that are written at the end of a run, since their inputs lie there, which others may still read. All others are changed where they
+/// lie as soon as their step comes: a Concat of the input and more, or a TensorScatter into the input, which nobody else reads.
+std::vector<State> replaced_states(const Graph& graph) {
+  if (graph.states.empty()) return {};
+  const PerValue<int> definition = definitions(graph), uses = use_counts(graph);
+  std::vector<State> replaced;
+  std::ranges::copy_if(graph.states, std::back_inserter(replaced), [&](const State& state) {
+    if (grows(graph, state)) return false;
+    const ValueId past = graph.inputs[static_cast<std::size_t>(state.past)];
+    const int at = definition[graph.outputs[static_cast<std::size_t>(state.present)]];
+    return at < 0 || !graph.node(at).is("TensorScatter") || graph.node(at).inputs[0] != past || uses[past] != 1;
+  });
+  return replaced;
 }
 
-/// Whether an output is a state that is written at the end of a run: its input lies there, which others may still read.
-bool is_replaced(const Graph& graph, std::size_t output) {
-  return std::ranges::any_of(
-      graph.states, [&](const State& state) { return state.present == static_cast<int>(output) && !is_changed_in_place(graph, state); });
+bool is_one_of(const std::vector<State>& states, std::size_t output) {
+  return std::ranges::find(states, static_cast<int>(output), &State::present) != states.end();
 }
 
 }  // namespace
@@ -73,6 +78,7 @@ void Lowerer::define_interface(Scope& scope) {
     else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
   }
   const PerValue<int> definition = definitions(graph);
+  const std::vector<State> replaced = replaced_states(graph);
   program_.states = graph.states;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
@@ -83,7 +89,7 @@ void Lowerer::define_interface(Scope& scope) {
       throw Error(ErrorKind::Unsupported, fmt::format("the size of '{}' has no bound, so it cannot be a state", graph[v].name),
                   "leave it out of --state");
     // The producer writes directly into the caller's memory.
-    if (definition[v] >= 0 && !is_replaced(graph, i) && (!program_[b].is_value || graph[v].type.is_object()) &&
+    if (definition[v] >= 0 && !is_one_of(replaced, i) && (!program_[b].is_value || graph[v].type.is_object()) &&
         stored_element(program_[b]) == program_[b].element)
       output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
@@ -92,15 +98,14 @@ void Lowerer::define_interface(Scope& scope) {
 
 /// Copies values of states that lie where a state was, which may be written before they are read: of states that change
 /// places, or move on by one.
-void Lowerer::keep_states(Scope& scope) {
+void Lowerer::keep_states(Scope& scope, const std::vector<State>& replaced) {
   const Graph& graph = *scope.graph;
   const auto was_state = [&](BufferId buffer) {
-    return std::ranges::any_of(graph.states, [&](const State& state) {
-      return !is_changed_in_place(graph, state) && program_.inputs[static_cast<std::size_t>(state.past)] == root_of(program_, buffer);
-    });
+    const BufferId root = root_of(program_, buffer);
+    return std::ranges::any_of(replaced, [&](const State& state) { return program_.inputs[static_cast<std::size_t>(state.past)] == root; });
   };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    if (!is_replaced(graph, i)) continue;
+    if (!is_one_of(replaced, i)) continue;
     const ValueId v = graph.outputs[i];
     const Type& type = graph[v].type;
     device_ = program_[program_.outputs[i]].device;
@@ -121,10 +126,11 @@ void Lowerer::keep_states(Scope& scope) {
 void Lowerer::write_results(Scope& scope) {
   const Graph& graph = *scope.graph;
   scope_ = &scope;
+  const std::vector<State> replaced = replaced_states(graph);
   std::vector<std::size_t> order(graph.outputs.size());  // states come last, since others may be what their inputs were
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !is_replaced(graph, i); });
-  keep_states(scope);
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !is_one_of(replaced, i); });
+  keep_states(scope, replaced);
   for (const std::size_t i : order) {
     const ValueId v = graph.outputs[i];
     const Type& type = graph[v].type;

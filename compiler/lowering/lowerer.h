@@ -119,7 +119,7 @@ class Lowerer {
   void declare(DimList symbols, DimList values);
   void assign(DimList symbols, DimList values);
   void define_interface(Scope& scope);
-  void keep_states(Scope& scope);
+  void keep_states(Scope& scope, const std::vector<State>& replaced);
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(Weights weights);  ///< existing weights are reused where the bytes are equal

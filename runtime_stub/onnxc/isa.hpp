@@ -16,7 +16,7 @@
 #if defined(__OPTIMIZE__)
 #define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
 #else
-#define ONNXC_INLINE_LAMBDA  // without optimisation, inlining gains nothing and takes a compiler two thirds of its time
+#define ONNXC_INLINE_LAMBDA  // without optimisation, inlining gains nothing and is most of what a compiler does
 #endif
 #define ONNXC_INLINE inline ONNXC_INLINE_LAMBDA
 
@@ -92,7 +92,7 @@
 #endif
 
 // The number of registers that hold a vector; with vectors of one float, of those that hold a float. ONNXC_OUTLINE: a part of a kernel that
-// is outlined, to a function of its own, where registers are few, since g++ 12 would keep some of its sums on the stack amid the rest.
+// is outlined, to a function of its own, where registers are few, since a compiler would keep some of its sums on the stack amid the rest.
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define ONNXC_VECTOR_REGISTERS 32
 #elif defined(__ARM_FEATURE_MVE) || __ARM_ARCH_ISA_THUMB == 1

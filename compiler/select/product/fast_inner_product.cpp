@@ -16,7 +16,7 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
   for (const KernelTile& h : costs.tiles) {
     const contract::TileHeights tiles(rows, h.rows);
     const auto whole = static_cast<double>(tiles.high * h.rows), low = static_cast<double>(tiles.low * contract::low_tile(h.rows));
-    const double sums = panels * target.vector_floats * (whole + low / costs.half_tile);
+    const double sums = panels * target.vector_floats * (whole + low / costs.low_tile);
     const double macs = sums * (depth / 1.5 / h.efficiency + costs.ends) + static_cast<double>(rows) * (costs.row + costs.value * depth);
     if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
   }

@@ -5,10 +5,10 @@
 
 namespace onnxc {
 
-/// x86: SSE4.1, AVX2, multiply-adds with AVX2, f16 conversions, AVX-512 (F, BW, DQ, VL). AVX-512's dot products of bytes (VNNI). AArch64: Neon,
+/// x86: SSE4.1, AVX2, multiply-adds with AVX2, f16 conversions, AVX-512 (F, BW, DQ, VL). AVX-512's dot products of bytes (VNNI) and of bfloat16. AArch64: Neon,
 /// which each has; dot products of signed bytes; of unsigned and signed ones. Cortex-M: pairs of 16 bits in a register (DSP), vectors of 128 bits
 /// (Helium, of integers and floats).
-enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Vnni, Neon, DotProd, I8mm, Dsp, Helium };
+enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Vnni, Bf16, Neon, DotProd, I8mm, Dsp, Helium };
 
 class Features {
  public:

@@ -47,6 +47,8 @@ struct ProductCosts {
   double low_tile_time = 1;  ///< their time, relative to others
   double pairs_time = 1;     ///< the time of a tile with pairs, relative to one without
   double tap_steps = 0;      ///< steps of k that each tap of a group takes to begin
+  /// gemm_bf16: multiply-adds of bfloat16 in the time of one of floats, and what rounding a value takes, in multiply-adds.
+  double bf16_rate = 1, bf16_value = 1.5;
   /// gemm_few_columns: a multiply-add with vectors along k, relative to one with vectors along the columns.
   double lanes_time = 1;
   double lanes_row = 0;     ///< gemm_few_columns: to begin a row

@@ -21,7 +21,7 @@ constexpr std::string_view kHostTriple = "x86_64-linux-gnu";
 
 constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c},
     kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512},
-    kV4WithVnni{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512, Feature::Vnni};
+    kZen{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512, Feature::Vnni, Feature::Bf16};
 
 constexpr std::string_view kX86Triple = "x86_64-linux-gnu", kArmTriple = "aarch64-linux-gnu";
 
@@ -40,9 +40,10 @@ constexpr Target variant(Target target, std::string_view name, Features features
   target.machine = machine;
   return target;
 }
-// The instruction set of kX86V4, of which other instructions are fast.
-constexpr Target kZen4 = variant(kX86V4, "zen4", kV4, kX86V4.flags, &machines::kZen4),
-                 kZen5 = variant(kX86V4, "zen5", kV4, kX86V4.flags, &machines::kZen5);
+// The instruction set of kX86V4 and dot products.
+constexpr std::string_view kZenFlags = "-march=x86-64-v4 -mavx512vnni -mavx512bf16";
+constexpr Target kZen4 = variant(kX86V4, "zen4", kZen, kZenFlags, &machines::kZen4),
+                 kZen5 = variant(kX86V4, "zen5", kZen, kZenFlags, &machines::kZen5);
 constexpr Target kAarch64Dot =
                      variant(kAarch64, "aarch64-dotprod", {Feature::Neon, Feature::DotProd}, "-march=armv8.2-a+dotprod", &machines::kNeon),
                  kAarch64I8mm = variant(kAarch64, "aarch64-i8mm", {Feature::Neon, Feature::DotProd, Feature::I8mm},
@@ -177,7 +178,8 @@ Target host() {
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
-  if (v4 && __builtin_cpu_supports("avx512vnni")) target.features = kV4WithVnni;
+  if (v4 && __builtin_cpu_supports("avx512vnni")) target.features.add(Feature::Vnni);
+  if (v4 && __builtin_cpu_supports("avx512bf16")) target.features.add(Feature::Bf16);
   if (v4 && __builtin_cpu_is("intel")) target.machine = &machines::kSapphireRapids;
   if (v3 && __builtin_cpu_is("amd")) {
     // With AVX-512. Compilers from before 2024 have no name for its successor.

@@ -81,6 +81,8 @@ struct Kernel {
   /// has fewer multiplications, and errors relative to the largest of these values. Or it rounds operands relative to
   /// the largest of their neighbours, with the same consequences.
   bool mixes = false;
+  /// It rounds both operands to bfloat16: for --math=bf16 alone.
+  bool bf16 = false;
   /// The last bits of its results depend on the machine: it sums along the lanes of vectors, or in another order than kernels that other
   /// machines take for the same operator (convolutions: rows of a window, pixels, channels), or calls functions of the C library.
   bool varies = false;

@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
     name: str
     files: dict  # by name: bytes
-    march: str  # what g++ is to be told of the machine
+    march: tuple[str, ...]  # what g++ is to be told of the machine
     threads: int
 
     def kernels(self):
@@ -67,9 +67,10 @@ def emit(unit, name):
         if done.returncode:
             return onnxc.CompileError(done.stderr.strip() or f"{command[0]}: exit status {done.returncode}", done.returncode)
         target = next((option.split("=")[1] for option in unit.options if option.startswith("--target=")), "native")
-        march = target.split("+")[-1].replace("generic", "")  # of the processor beside a GPU, which is emulated
-        march = "native" if march.startswith("cuda") else march
-        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, march and f"-march={march}", unit.threads)
+        machine = target.split("+")[-1].replace("generic", "")  # the processor beside a GPU, which is emulated
+        machine = "native" if machine.startswith("cuda") else machine
+        march = ("-march=x86-64-v4", "-mavx512vnni", "-mavx512bf16") if machine.startswith("zen") else (f"-march={machine}",) if machine else ()
+        return Source(name, {path.name: path.read_bytes() for path in sorted(out.iterdir())}, march, unit.threads)
 
 
 def compiler():
@@ -86,11 +87,11 @@ def tools_digest():
 
 
 def library_of(sources):
-    """The path of a library with these units. Throws CompileError."""
+    """The path of a library with these units, which are for one machine. Throws CompileError."""
     files = {name: content for source in sources for name, content in source.files.items()}
     beside = ["memory"] + ["executor"] * any(source.threads > 1 for source in sources)  # what sessions need of a library
     files["group.cpp"] = "".join([f'#include "{source.name}.cpp"\n' for source in sources] + [f"#include <onnxc/shared_{name}.hpp>\n" for name in beside]).encode()
-    flags = [*FLAGS, *filter(None, {source.march for source in sources})]
+    flags = [*FLAGS, *sources[0].march]
     digest = hashlib.sha256(repr((compiler(), flags)).encode() + tools_digest())
     for name, content in sorted(files.items()):
         digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())

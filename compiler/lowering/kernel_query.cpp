@@ -60,11 +60,12 @@ KnownStorages* KernelQuery::known_storages() const { return lowerer_.options_.st
 NarrowWeights KernelQuery::narrow_weights() const { return lowerer_.options_.narrow_weights; }
 bool KernelQuery::small() const { return lowerer_.options_.small; }
 Math KernelQuery::math() const { return lowerer_.options_.math; }
-bool KernelQuery::may_mix() const {
+bool KernelQuery::may_depart() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return math() != Math::Strict && math() != Math::Reproducible && !small() && may(node_) &&
-         std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
+  return may(node_) && std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
+bool KernelQuery::may_mix() const { return math() != Math::Strict && math() != Math::Reproducible && !small() && may_depart(); }
+bool KernelQuery::may_round() const { return math() == Math::Bf16 && may_depart(); }
 bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
 
 void KernelQuery::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
@@ -218,7 +219,8 @@ const std::vector<const Node*>& KernelQuery::absorbed() const {
 void KernelQuery::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,
                            bool narrow) {
   const Kernel& kernel = find_kernel(row);
-  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix()) || (kernel.varies && math() == Math::Reproducible)) {
+  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix()) || (kernel.bf16 && !may_round()) ||
+      (kernel.varies && math() == Math::Reproducible)) {
     varying_ = varying_ || kernel.varies;
     return;
   }
@@ -263,7 +265,11 @@ void KernelQuery::build_cheapest() {
 }
 
 const char* name(Math math) {
-  return math == Math::Strict ? "strict" : math == Math::Fast ? "fast" : math == Math::Reproducible ? "reproducible" : "default";
+  return math == Math::Strict         ? "strict"
+         : math == Math::Fast         ? "fast"
+         : math == Math::Bf16         ? "bf16"
+         : math == Math::Reproducible ? "reproducible"
+                                      : "default";
 }
 const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
 

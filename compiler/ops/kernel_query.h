@@ -56,6 +56,8 @@ enum class Math {
   Default,
   /// On a GPU operands of f32 products are rounded to 11 bits. Elsewhere as Default.
   Fast,
+  /// As Fast, and where it is faster, operands of f32 products by constants are rounded to bfloat16, or their weights alone.
+  Bf16,
   /// The same bits on every processor: as Strict, by kernels whose results do not depend on the machine (Kernel::varies).
   Reproducible
 };
@@ -93,6 +95,7 @@ class KernelQuery {
   NarrowWeights narrow_weights() const;
   Math math() const;
   bool may_mix() const;                   ///< kernels that mix values (Kernel::mixes) are allowed
+  bool may_round() const;                 ///< operands may be rounded to bfloat16
   KnownStorages* known_storages() const;  ///< may be null
   bool weights_stream() const;            ///< the weights are too large to stay in L2 from one run to the next
 
@@ -221,6 +224,8 @@ class KernelQuery {
   Lowerer& lowerer_;
   const Graph& graph_;
   const Node& node_;
+  /// Whether no reader magnifies errors, and nothing is exact.
+  bool may_depart() const;
   struct Considered {
     const Kernel* kernel;
     double cost;

@@ -66,11 +66,7 @@ struct ProductShare {
         panels(by_rows ? Share::Range{0, panel_count} : share.slice(panel_count)) {}
 };
 
-/// Rows per block: as many whole tiles as take about half a MiB of a.
-constexpr int64_t block_rows(int64_t k, int64_t tile) {
-  const int64_t rows = (int64_t{1} << 17) / (k > 0 ? k : 1);
-  return rows < tile * 4 ? tile * 4 : rows / tile * tile;
-}
+using contract::block_rows;
 
 /// Rows of a block if as few blocks as blocks of `block` rows divide `rows` evenly. Even, so that tiles of two heights can cover them.
 constexpr int64_t even_block(int64_t rows, int64_t block) {

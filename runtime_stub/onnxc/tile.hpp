@@ -3,7 +3,7 @@
 //
 //   a  MR rows of k floats: evenly spaced (rows of a matrix, neighbours of an image) or anywhere (pixels, some of them a row of zeros)
 //   b  one panel [k][NR], NR = NV * Vec::width columns, 64-byte aligned, columns beyond n filled with zeros; of floats, or of a narrower
-//      type that is read as floats (stored.hpp)
+//      type that is read as floats (stored.hpp); or of pairs of bfloat16, where a's words are such pairs, too (vec_bf16.hpp)
 //
 // Each step of k loads NV vectors of b and broadcasts MR values of a: MR + NV loads for MR * NV multiply-adds. With one
 // vector a row the loads outnumber the multiply-adds and bound the loop; from two on the multiply-adds do. Evenly
@@ -22,6 +22,7 @@
 #include "float_tiles.hpp"
 #include "prefetcher.hpp"
 #include "schedule.hpp"
+#include "vec_bf16.hpp"
 #include "vec_halves.hpp"
 #include "vfn.hpp"
 
@@ -65,6 +66,9 @@ ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, Index row, Index 
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
 inline constexpr Index kZeroFloats = ONNXC_MICRO ? 64 : 1024;
 alignas(ONNXC_MICRO ? 16 : 64) inline constexpr float kZeros[kZeroFloats] = {};
+
+/// What fma takes for a value of a, beside a vector of b.
+ONNXC_INLINE auto factor(float x, Vec) { return factor(x); }
 
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
@@ -340,14 +344,14 @@ struct Tile {
     // to the stack in favour of pointers, which halves the speed. 6x4 would lose by it, and `pin` in its place may
     // store the row each time.
     constexpr bool kHeld = NV == 3 && MR * NV > 16 && MR < 8;
-    Vec w[NV];
+    decltype(onnxc::load(b, 0)) w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       w[j] = onnxc::load(b, j * Vec::width);
       if (MR < 8 && MR > 1) pin(w[j]);
     }
     ahead.fetch();
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-      auto value = factor(a(i));
+      auto value = factor(a(i), w[0]);
       if constexpr (NV > 2 && std::is_same_v<decltype(value), Vec>) pin(value);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
         if (kHeld) hold(w[j]);

@@ -3,7 +3,7 @@
 
 Images with NaN, infinities and outliers: what is not finite is where ONNX Runtime has it, with the same sign, and the rest is within a share of the norms of its window and the weights, by sums in double.
 Readers that have no limit at zero (comparisons, Log, Sqrt, Reciprocal, Sign, Floor, NonZero): where windows are zero, results are those of zero. --math=strict: each element is within gamma(k + 2) times
-the sum of its magnitudes, and no step mixes values. Numbers below the smallest normal one: zeros by --subnormals=flush, and in what exp and softmax give.
+the sum of its magnitudes, and no step mixes values. --math=bf16: it is within 2^-8 of that sum. Numbers below the smallest normal one: zeros by --subnormals=flush, and in what exp and softmax give.
 
 Many units are built in one (tests/units.py), with the level of optimisation that run.sh says.
 """
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx.reference
@@ -21,6 +22,7 @@ import onnxc
 import onnxruntime as ort
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import host  # noqa: E402
 from networks import conv, make_model, node, values, weights  # noqa: E402
 from units import Unit, judged_in_groups  # noqa: E402
 
@@ -210,6 +212,29 @@ def strict_faults(item, compiled):
     return [f"{title}, {target}, strict: {wrong.sum()} of {wrong.size} elements are out of bounds"] if wrong.any() else []
 
 
+def bf16_units(item):
+    return [unit(product_model("MatMul"), "--math=bf16", target=item)]
+
+
+def bf16_faults(item, compiled):
+    """Each element is within 2^-8 of the sum of its magnitudes, twice what rounding an operand costs; where the target has products of bfloat16, it is the sum of the rounded operands."""
+    constants, x = PRODUCTS["MatMul"][1:]
+    model, feeds = product_model("MatMul"), dict(x=x)
+    k, u = x.shape[-1], 2.0**-24
+    gamma = (2 * k + 2) * u / (1 - (2 * k + 2) * u)  # the instruction rounds each sum, and subnormals are zeros
+    got, sums = compiled.run(None, feeds)[0], magnitudes(model, feeds)
+    faults = [] if (np.abs(got - in_double(model, feeds)) <= (2.0**-8 + gamma) * sums).all() else [f"MatMul, {item}, bf16: out of bounds"]
+    if item.startswith("zen"):
+        rounded = model_of(PRODUCTS["MatMul"][0], {name: to_bf16(w) for name, w in constants.items()}, onnx.TensorProto.FLOAT, x)
+        if not (np.abs(got - in_double(rounded, dict(x=to_bf16(x)))) <= gamma * sums).all():
+            faults.append(f"MatMul, {item}, bf16: not the sum of rounded operands")
+    return faults
+
+
+def to_bf16(x):
+    return x.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
 @functools.cache
 def subnormal_networks():
     """Of each its title: nodes, constants, input, what is right of it, and --subnormals."""
@@ -293,8 +318,9 @@ def main():
     native = lambda of: [(title, "native") for title in of]
     edges = [(1, ((9, 6), (10, 10)), 1e7), (1, ((12, 12),), 4e5), (3, ((9, 6), (10, 10)), 1e8), (16, ((15, 23),), 1e6), (64, ((16, 20),), 1e6),
              *((channels, ((12, 12),), outlier) for channels in (1, 3, 16, 64) for outlier in (5e4, 1e5, 2e5))]  # about where tiles begin to count as spoilt
+    zen = ["zen4", "zen5"] if {"avx512_bf16", "avx512_vnni"} <= host.flags() else []
     checks = [(spoilt_units, spoilt_faults, [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]),
-              (reader_units, reader_faults, native(READERS) + few(READERS, 5)), (strict_units, strict_faults, native(PRODUCTS) + few(PRODUCTS, 5)), (edge_units, edge_faults, edges),
+              (reader_units, reader_faults, native(READERS) + few(READERS, 5)), (strict_units, strict_faults, native(PRODUCTS) + few(PRODUCTS, 5)), (bf16_units, bf16_faults, [*TARGETS, *zen]), (edge_units, edge_faults, edges),
               (subnormal_units, subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
     each = [(units, faults_of, item) for units, faults_of, items in checks for item in items]
     each.sort(key=lambda check: next((target for target in TARGETS if target in check[2]), "native"))  # units of one target are built together

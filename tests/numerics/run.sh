@@ -5,4 +5,4 @@
 #
 #   tests/numerics/run.sh [BUILD_FOLDER]
 export ONNXC_UNITS_LEVEL="${ONNXC_UNITS_LEVEL:--O1}"
-exec "$(dirname "$0")/../run_check.sh" tests/numerics/check.py 'numpy, onnx, onnxruntime' "$@"
+exec "$(dirname "$0")/../run_check.sh" tests/numerics/check.py 'ml_dtypes, numpy, onnx, onnxruntime' "$@"

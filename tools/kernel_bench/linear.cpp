@@ -5,6 +5,7 @@
 
 #include <onnxc/attention.hpp>
 #include <onnxc/fast_inner_product_any.hpp>
+#include <onnxc/gemm_bf16.hpp>
 #include <onnxc/gemm_few_columns.hpp>
 #include <onnxc/gemm_nbits.hpp>
 #include <onnxc/gemm_scaled.hpp>
@@ -67,6 +68,37 @@ void add_tiled_products(Suite& suite) {
       };
     });
   }
+}
+
+/// Of bfloat16, where the processor has them.
+void add_bf16_products(Suite& suite) {
+#if defined(__AVX512BF16__) && defined(__AVX512F__)
+  constexpr int64_t NR = kTile.nr;
+  const auto weights = [](const Product& p, Data& d) -> WeightStream& {
+    const std::vector<uint16_t> codes =
+        pack::bf16_pairs({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = NR});
+    std::vector<float> words(codes.size() / 2);
+    std::memcpy(words.data(), codes.data(), words.size() * sizeof(float));
+    return d.stream(words);
+  };
+  const auto scratch = [](const Product& p, Data& d) { return d.room(contract::bf16_scratch(p.m, p.k)); };
+  for (const Product p : {Product{784, 128, 512}, {196, 256, 1024}, {128, 384, 384}, {128, 3072, 768}}) {
+    suite.add("gemm_bf16", p.name(), {p.work(NR).macs, 2.0 * double(p.n) * double(p.k)}, [=](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = weights(p, d), y = d.room(p.m * p.n), rounded = scratch(p, d)] {
+        gemm_bf16<kTile.mr, kTile.nv>({}, a, reinterpret_cast<const bfloat16*>(w.next()), y, rounded, p);
+      };
+    });
+  }
+  for (const Product p : {Product{3, 384, 384}, {128, 384, 384}}) {
+    suite.add("gemm_bf16_any", p.name(), {p.work(NR).macs, 2.0 * double(p.n) * double(p.k)}, [=](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = weights(p, d), y = d.room(p.m * p.n), rounded = scratch(p, d)] {
+        gemm_bf16_any<kTile.mr, kTile.nv>({}, a, reinterpret_cast<const bfloat16*>(w.next()), y, rounded, p);
+      };
+    });
+  }
+#else
+  for (const char* const row : {"gemm_bf16", "gemm_bf16_any"}) suite.skip(row, "this processor has no products of bfloat16");
+#endif
 }
 
 void add_fast_inner_products(Suite& suite) {
@@ -214,6 +246,7 @@ void add_computed_products(Suite& suite) {
 
 void add_linear(Suite& suite) {
   add_tiled_products(suite);
+  add_bf16_products(suite);
   add_fast_inner_products(suite);
   add_vector_products(suite);
   add_packed_products(suite);

@@ -154,7 +154,7 @@ class Suite {
   /// A benchmark that states why it cannot run.
   void skip(std::string_view row, const char* why);
 
-  /// The rows of the catalogue without a benchmark.
+  /// The rows of the catalogue, but for those of GPUs, without a benchmark.
   std::vector<std::string> missing() const;
 
  private:

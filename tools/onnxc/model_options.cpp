@@ -92,11 +92,11 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--math", math_,
                  "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing "
                  "magnifies their errors), strict (none of them: "
-                 "each element of a product within the bound of its sum), reproducible (the same bits on every processor, at some cost) or "
-                 "fast (on a "
-                 "GPU, operands of products have 11 bits); see docs/numerics.md")
+                 "each element of a product within the bound of its sum), reproducible (the same bits on every processor, at some cost), "
+                 "fast (on a GPU, operands of products have 11 bits) or bf16 (as fast; on a processor, operands of products by constant "
+                 "matrices have 8 bits where that is faster); see docs/numerics.md")
       ->capture_default_str()
-      ->check(CLI::IsMember({"strict", "default", "reproducible", "fast"}));
+      ->check(CLI::IsMember({"strict", "default", "reproducible", "fast", "bf16"}));
   app.add_option(
          "--devices", devices_,
          "With a GPU as target: auto (each node where it is predicted to end sooner, transfers included), gpu (what has no kernel there is "
@@ -247,6 +247,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.math = math_ == "strict"         ? Math::Strict
               : math_ == "reproducible" ? Math::Reproducible
               : math_ == "fast"         ? Math::Fast
+              : math_ == "bf16"         ? Math::Bf16
                                         : Math::Default;
   rest.devices = devices_ == "gpu" ? Devices::Gpu : devices_ == "gpu,cpu" ? Devices::GpuAndCpu : Devices::Auto;
   if (gpu_memory_) rest.gpu_memory = limit(gpu_memory_, 0);

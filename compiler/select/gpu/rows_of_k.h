@@ -30,10 +30,11 @@ constexpr double kGpuByteTime = 1.0 / 3;
 inline bool has_room_for_bias(const KernelQuery& l) { return !l.has(2) || l.node().epilogue_operands < kMostEpilogueOperands; }
 
 /// How products of f32 are made of a tensor core's: gpu/product_kind.hpp. With --math=strict they are not candidates.
-inline const char* gpu_float_kind(const KernelQuery& l) { return l.math() == Math::Fast ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }
+inline bool may_round_to_tf32(const KernelQuery& l) { return l.math() == Math::Fast || l.math() == Math::Bf16; }
+inline const char* gpu_float_kind(const KernelQuery& l) { return may_round_to_tf32(l) ? "gpu::OnceTf32" : "gpu::ThreeTf32"; }
 
 /// By how much of the time of three products that is.
-inline double gpu_float_time(const KernelQuery& l) { return l.math() == Math::Fast ? 1.0 / 3 : 1.0; }
+inline double gpu_float_time(const KernelQuery& l) { return may_round_to_tf32(l) ? 1.0 / 3 : 1.0; }
 
 /// Adds arguments for blocks that share k, if the plan has such.
 struct GpuTilePlan;

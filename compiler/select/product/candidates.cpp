@@ -46,7 +46,7 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
                               : gemm_macs(l.target().machine->product, tile, likely, product.n, product.k);
   // Each tile widens the weights again.
   const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);
-  const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
+  const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows, l.may_round());
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
     auto params = gemm_params(p, product.m);
@@ -64,6 +64,40 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
     step.params(std::move(params));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
   });
+}
+
+/// The same with both operands rounded to bfloat16.
+void bf16_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+  if (!l.may_round() || rows == Dim(1)) return;
+  const int64_t pairs = contract::bf16_pairs(p.k.value());
+  const double likely = likely_rows(p, rows);
+  const TiledProduct product{.m = rows, .n = p.n.value(), .k = pairs, .likely = static_cast<int64_t>(likely)};
+  const Tile tile = choose_tile(l.target(), product);
+  const ProductCosts& costs = l.target().machine->product;
+  const double macs = gemm_macs(costs, tile, likely, product.n, pairs) * 2 / costs.bf16_rate + likely * known(p.k) * costs.bf16_value;
+  const int64_t count = 2 * pack::panels_size(pairs, product.n, tile.nr);
+  const char* const row = rows.is_constant() ? "gemm_bf16" : "gemm_bf16_any";
+  l.consider(
+      row, macs, 2 * static_cast<double>(count),
+      [&l, p, product, row, tile, pairs, count] {
+        const View a = l.in(0), y = l.out(0);
+        const std::span<const float> b = l.constant(1)->as<float>();
+        const auto make = [b, k = p.k.value(), n = product.n, nr = tile.nr] {
+          return Bytes::of(pack::bf16_pairs(b, {.k = k, .n = n, .nr = nr}));
+        };
+        const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::BF16,
+                                       WeightBytes::made(2 * count, {l.kept_constant(1)}, make), 2 * count);
+        auto params = gemm_params(p, product.m);
+        add_streaming(l, tile, product, 1, params);
+        const Slicing slicing = choose_slicing(l.target(), tile, product, 1);
+        const int64_t block = slicing.steps > 0 ? slicing.rows : contract::block_rows(pairs, tile.rows);
+        const PointerArg scratch = l.thread_workspace("rounded", ElementType::F32, min(product.m, Dim(block)) * pairs);
+        StepBuilder step = l.call(row);
+        step.template_arg(tile.rows).template_arg(tile.vectors).pointer(a).pointer(w).pointer(y).pointer(scratch);
+        step.params(std::move(params));
+        step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
+      },
+      2 * count - 4 * p.k.value() * product.n);
 }
 
 /// b is one large constant matrix. The first axis of a stack is assumed to count samples. A single matrix is left
@@ -146,6 +180,7 @@ void lower_fast_matmul(KernelQuery& l) {
   for (Dim d : p.batch) tall.m *= d;
   if (l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
     gemm_candidate(l, p, tall.m);
+    bf16_candidate(l, p, tall.m);
     if (!l.target().bare) {
       strassen_candidate(l, p, tall.m);
       fast_inner_product_candidate(l, p, tall.m);

@@ -9,6 +9,7 @@
 #include "runtime_stub/onnxc/contract/gemm.hpp"
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
 #include "runtime_stub/onnxc/contract/strassen.hpp"
+#include "runtime_stub/onnxc/types.hpp"
 
 namespace onnxc::pack {
 namespace {
@@ -73,6 +74,20 @@ std::vector<float> panels(std::span<const float> b, PanelShape s) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(s.k, s.n, s.nr)));
   append_panels(out, s.k, s.n, s.nr, element_of(b, s));
+  return out;
+}
+
+std::vector<uint16_t> bf16_pairs(std::span<const float> b, PanelShape s) {
+  const auto element = element_of(b, s);
+  std::vector<uint16_t> out;
+  out.reserve(static_cast<std::size_t>(2 * panels_size(contract::bf16_pairs(s.k), s.n, s.nr)));
+  for (int64_t panel = 0; panel < s.n; panel += s.nr) {
+    for (int64_t row = 0; row < s.k; row += 2) {
+      for (int64_t column = panel; column < panel + s.nr; ++column) {
+        for (const int64_t i : {row, row + 1}) out.push_back(i < s.k && column < s.n ? bfloat16(element(i, column)).bits : uint16_t{0});
+      }
+    }
+  }
   return out;
 }
 

@@ -33,6 +33,11 @@ std::vector<float> panels(std::span<const float> b, PanelShape shape);
 /// the run.
 std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes, int64_t run = 2);
 
+/// b rounded to bfloat16 as gemm_bf16.hpp reads it, [ceil(n / nr)][ceil(k / 2)][nr][2], with zeros beyond n and k: the bits.
+///
+///   k = 3, n = 1, nr = 2:   1 2 3, each in a row     1 2 0 0   3 0 0 0
+std::vector<uint16_t> bf16_pairs(std::span<const float> b, PanelShape shape);
+
 /// The number of floats in the panels.
 int64_t panels_size(int64_t k, int64_t n, int64_t nr);
 

@@ -60,7 +60,7 @@ std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t n
   }
 }
 
-std::vector<Storage> candidate_storages(const KernelQuery& l, const std::vector<Columns>& b, Dim rows, int64_t tile) {
+std::vector<Storage> candidate_storages(const KernelQuery& l, const std::vector<Columns>& b, Dim rows, int64_t tile, bool rounds) {
   const bool all = l.narrow_weights() == NarrowWeights::All, waits = l.weights_stream() && rows.is_constant() && rows.value() <= tile;
   std::vector<Storage> candidates{Storage()};
   if (!all && (l.narrow_weights() == NarrowWeights::Off || !waits)) return candidates;
@@ -73,6 +73,8 @@ std::vector<Storage> candidate_storages(const KernelQuery& l, const std::vector<
   } else {
     std::ranges::move(exact_storages(b), std::back_inserter(candidates));
   }
+  if (rounds && std::ranges::find(candidates, ElementType::BF16, &Storage::element) == candidates.end())
+    candidates.push_back({ElementType::BF16, {}});
   if (!all) return candidates;
   int64_t count = 0;
   for (const Columns& columns : b) count += static_cast<int64_t>(columns.values.size());

@@ -30,8 +30,9 @@ std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t n
 /// The ways in which the right operand of a product of `rows` rows may be stored, or several operands that are stored
 /// alike: first f32, then what --narrow-weights allows. All: the smallest. Auto: what is exact, if the weights come
 /// from beyond L2 and one tile holds all rows, since such products wait for weights; with more rows widening costs
-/// more than the smaller stream saves. `tile`: the rows of a tile; 0: the product never waits.
-std::vector<Storage> candidate_storages(const KernelQuery& l, const std::vector<Columns>& b, Dim rows, int64_t tile);
+/// more than the smaller stream saves. `tile`: the rows of a tile; 0: the product never waits. `rounds`: bf16 is one of the ways
+/// whether it is exact or not.
+std::vector<Storage> candidate_storages(const KernelQuery& l, const std::vector<Columns>& b, Dim rows, int64_t tile, bool rounds = false);
 
 /// A kernel that reads weights [k, n] of any of these types.
 struct StoredKernel {

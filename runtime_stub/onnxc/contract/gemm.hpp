@@ -34,8 +34,18 @@ constexpr int64_t padded_rows(int64_t rows, int64_t tile) {
 /// The same of kernels whose tiles are whole, but for one or two of half as many rows at the end.
 constexpr int64_t half_padded_rows(int64_t rows, int64_t tile) { return rows / tile * tile + round_up(rows % tile, (tile + 1) / 2); }
 
+/// Rows per block: as many whole tiles as take about half a MiB of a.
+constexpr int64_t block_rows(int64_t k, int64_t tile) {
+  const int64_t rows = (int64_t{1} << 17) / (k > 0 ? k : 1);
+  return rows < tile * 4 ? tile * 4 : rows / tile * tile;
+}
+
 /// Scratch of a share that takes k in slices: the sums of a panel for the rows of a block.
 constexpr int64_t slices_scratch(int64_t rows, int64_t nr) { return rows * nr; }
+
+/// The pairs of a row of k values, for gemm_bf16, and the scratch of a share: a block of rows, in pairs.
+constexpr int64_t bf16_pairs(int64_t k) { return (k + 1) / 2; }
+constexpr int64_t bf16_scratch(int64_t rows, int64_t k) { return rows * bf16_pairs(k); }
 
 /// Scratch of a share of gemm_scaled: all panels.
 constexpr int64_t gemm_scaled_scratch(int64_t k, int64_t n, int64_t nr) { return panels_floats(k, n, nr); }

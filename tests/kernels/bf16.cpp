@@ -88,7 +88,8 @@ TEST_CASE("products of bfloat16 in blocks, slices and shares") {
 // floats, and must not change.
 TEST_CASE("pairs of bfloat16 keep their bits") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const std::vector<std::vector<float>> rows{{1, 0, 0, 1}, {0, 1, 1, 0}, {1e-30f, 0, 0, 3}, {kInfinity, 1, 2, 3}, {1, -kInfinity, 2, 3}, {0, 0, 0, NAN}};
+  const std::vector<std::vector<float>> rows{{1, 0, 0, 1},         {0, 1, 1, 0},          {1e-30f, 0, 0, 3},
+                                             {kInfinity, 1, 2, 3}, {1, -kInfinity, 2, 3}, {0, 0, 0, NAN}};
   const std::vector<float> weights{1, 10, 100, 1000};
   const auto codes = pack::bf16_pairs(weights, {.k = 4, .n = 1, .nr = 2 * Vec::width});
   std::vector<float> words(codes.size() / 2), c(rows.size());

@@ -19,7 +19,8 @@ struct Product {
 /// The kernel of a product by a constant matrix, and what it reads the weights as: "gemm_bf16 bf16".
 std::string kernel(const Product& p, Math math) {
   const std::string n = std::to_string(p.size);
-  Graph graph = parse_graph("graph \"g\" (x: f32[" + p.rows + ", " + n + "], w: f32[" + n + ", " + n + "]) -> (z) {\n  y: ? = MatMul(x, w)\n  " + p.reader + "\n}\n");
+  Graph graph = parse_graph("graph \"g\" (x: f32[" + p.rows + ", " + n + "], w: f32[" + n + ", " + n +
+                            "]) -> (z) {\n  y: ? = MatMul(x, w)\n  " + p.reader + "\n}\n");
   std::mt19937 random(1);
   const ValueId w = graph.inputs.back();
   std::vector<float> weights(static_cast<std::size_t>(p.size * p.size));
@@ -32,7 +33,8 @@ std::string kernel(const Product& p, Math math) {
   for_each_call(program.steps, [&](const Call& call, int) {
     for (const Arg& arg : call.args) {
       const auto* const pointer = std::get_if<PointerArg>(&arg);
-      if (pointer != nullptr && call.kernel.starts_with("gem") && program[pointer->buffer].element == ElementType::BF16) found = call.kernel + " bf16";
+      if (pointer != nullptr && call.kernel.starts_with("gem") && program[pointer->buffer].element == ElementType::BF16)
+        found = call.kernel + " bf16";
     }
     if (found.empty()) found = call.kernel;
   });

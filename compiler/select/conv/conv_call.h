@@ -91,8 +91,12 @@ struct ConvCall {
   int64_t taps() const { return kd() * kh * kw; }
   /// The number of images, or of the slices of all volumes.
   int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(over.z.out); }
-  /// An extent for cost estimates: where it is unknown, a value that is likely for an image.
-  static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
+  /// An extent for cost estimates: where it is unknown, what follows if the extents that a caller chooses are 512, as an image's or a window's of
+  /// a signal may be. Deeper layers have less.
+  static int64_t likely(Dim d) {
+    constexpr int64_t kSide = 512;
+    return d.is_constant() ? d.value() : std::clamp<int64_t>(value_near(kSide, d), 1, kSide);
+  }
   /// Pixels of one image; 0 where this is unknown.
   int64_t image_pixels() const { return oh.is_constant() && ow.is_constant() ? oh.value() * ow.value() : 0; }
   /// Output channels of a group, rounded up to whole panels.

@@ -39,13 +39,29 @@ ONNXC_ANYWHERE Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, Pa
     first[k] = max_of(0, -before[k]);
     if (kept[k] <= 0 && y.count() != 0) return {ONNXC_BAD_DIMENSION};
   }
+  if (rank == 0) {
+    y.data[0] = x.data[0];
+    return {};
+  }
   const auto [begin, end] = share.slice(y.count());
+  const int last = rank - 1;
+  const int64_t width = y.shape[last], ahead = max_of(before[last], 0), own = kept[last];
   Position at{y.shape};
   at.go_to(begin < end ? begin : 0);
-  for (int64_t i = begin; i < end; ++i, at.next()) {
-    int64_t from = 0;
-    for (int k = 0; k < rank; ++k) from = from * x.shape[k] + first[k] + padded_index(at[k] - max_of(before[k], 0), kept[k], mode);
-    y.data[i] = x.data[from];
+  for (int64_t i = begin; i < end;) {
+    int64_t row = 0;  // of x, from its first element that is kept
+    for (int k = 0; k < last; ++k) row = row * x.shape[k] + first[k] + padded_index(at[k] - max_of(before[k], 0), kept[k], mode);
+    const T* const from = x.data + row * x.shape[last] + first[last];
+    // Columns [j, to) of a row of y, of which those of x are copied as they are.
+    const int64_t to = min_of(width, at[last] + end - i), middle = min_of(to, ahead + own);
+    T* const row_of_y = y.data + i - at[last];
+    int64_t j = at[last];
+    for (; j < min_of(ahead, to); ++j) row_of_y[j] = from[padded_index(j - ahead, own, mode)];
+    for (; j < middle; ++j) row_of_y[j] = from[j - ahead];
+    for (; j < to; ++j) row_of_y[j] = from[padded_index(j - ahead, own, mode)];
+    i += to - at[last];
+    at.at[last] = width - 1;
+    at.next();
   }
   return {};
 }

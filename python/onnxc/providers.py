@@ -8,10 +8,20 @@ CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _NAMES = {"cpu": CPU, "cuda": CUDA, CPU.lower(): CPU, CUDA.lower(): CUDA}
 
 
-def first_of(providers):
-    """The first provider and its options: a list has names, or pairs of a name and a dict, as onnxruntime takes them."""
+def get_available_providers():
+    """CUDA where there are a GPU and nvcc; its emulator is there always, and told apart by a warning."""
+    return [CUDA] * (gpu_capability() is not None and has_nvcc()) + [CPU]
+
+
+def first_of(providers, each_options=None):
+    """The first provider and its options: a list has names, or pairs of a name and a dict, as onnxruntime takes them. `each_options`: a list of dicts
+    beside the names."""
     if isinstance(providers, str) or not providers:
         raise ValueError(f'providers is {providers!r}; a list is wanted, such as ["cuda"]')
+    if each_options is not None:
+        if len(each_options) != len(providers):
+            raise ValueError(f"there are {len(each_options)} provider_options for {len(providers)} providers")
+        providers = list(zip(providers, each_options))
     chosen = []
     for provider in providers:
         name, options = provider if isinstance(provider, (tuple, list)) else (provider, {})

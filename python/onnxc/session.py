@@ -10,6 +10,9 @@ import numpy as np
 
 from . import abi, build
 from .element_types import element_type, pack, unpack
+from .feeds import bind_symbols, check_feeds
+from .io_binding import IOBinding
+from .options import compile_options
 from .providers import CPU, CUDA, cuda_options, first_of
 from .state import State
 from .values import STRING, from_strings, from_value, to_strings, to_value
@@ -59,7 +62,8 @@ class InferenceSession:
     """Compiles a model (or takes it from the cache) and runs it.
 
     model:         a path, bytes, an onnx.ModelProto, or the path of a library (.so) that onnxc.compile made
-    threads:       how many threads a run may use
+    sess_options:  a SessionOptions, for programs that were written for onnxruntime; the arguments below win
+    threads:       how many threads a run may use; 1 by default
     dims:          dynamic dimensions to fix or bound when compiling: {"batch": 8, "sequence": (1, 512)}
     custom_ops:    operators that you write in C++: {"my.domain.Foo": "foo.hpp:my::foo, y0 = x0"}; see docs/custom-operators.md
     include_dirs:  where their headers are, before the working directory
@@ -71,8 +75,11 @@ class InferenceSession:
     Several threads may use one session at once.
     """
 
-    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE, custom_ops=None, include_dirs=(), providers=None, architecture=None):
-        provider, asked = first_of(providers) if providers is not None else (None, {})
+    def __init__(self, model, sess_options=None, providers=None, provider_options=None, *, threads=None, dims=None, options=(), namespace=build.NAMESPACE,
+                 custom_ops=None, include_dirs=(), architecture=None):
+        threads, dims, level = compile_options(sess_options, threads, dims)
+        options = [*level, *options]
+        provider, asked = first_of(providers, provider_options) if providers is not None else (None, {})
         ordinal = int(asked.get("device_id", 0))
         if not (isinstance(model, str) and model.endswith(".so")):
             options = [*options, *(cuda_options(architecture, ordinal) if provider == CUDA else ())]
@@ -104,7 +111,7 @@ class InferenceSession:
     def get_outputs(self):
         return [slot.node_arg for slot in self._outputs]
 
-    def run(self, output_names, input_feed):
+    def run(self, output_names, input_feed, run_options=None):
         """The outputs called `output_names` (None: all), as new arrays."""
         wanted = None
         if output_names is not None:
@@ -125,6 +132,13 @@ class InferenceSession:
     def bind(self, input_feed):
         """A Binding to these arrays: its run() is one foreign call and allocates nothing."""
         return Binding(self, input_feed, _new_arena)
+
+    def io_binding(self):
+        """The same by onnxruntime's names, for run_with_iobinding."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        iobinding._run()
 
     def new_state(self, **sizes):
         """A State of a model that was compiled with --state; `sizes`: its dimensions by name, of a cache its capacity."""
@@ -174,8 +188,8 @@ class Binding:
         if any(past >= 0 and k not in places for k, past in enumerate(session._states)):
             raise ValueError(f"{session.name} keeps a state: run it by session.new_state(...)")
         self._session = session
-        self.inputs = _check_feeds(session._inputs, feeds)
-        symbols = _bind_symbols(session, self.inputs)
+        self.inputs = check_feeds(session._inputs, feeds)
+        symbols = bind_symbols(session, self.inputs)
         model = session._model
         self._symbol_values = (c.c_int64 * max(len(symbols), 1))(*symbols)
 
@@ -318,60 +332,6 @@ def _refuse(session, symbol_values):
     call = abi.Call(symbols=symbol_values, message=c.addressof(message), message_bytes=len(message))
     status = session._model.run(c.byref(call))
     raise RunError(f"{session.name}: {message.value.decode(errors='replace') or f'status {status}'}", status)
-
-
-def _check_feeds(slots, feeds):
-    names = [slot.name for slot in slots]
-    missing = [slot.name for slot in slots if slot.name not in feeds and slot.kind != abi.OPTIONAL]
-    unknown = [name for name in feeds if name not in names]
-    if missing or unknown:
-        what = [f"without {', '.join(map(repr, missing))}"] * bool(missing) + [f"with unknown {', '.join(map(repr, unknown))}"] * bool(unknown)
-        raise ValueError(f"inputs {' and '.join(what)}; the model has {', '.join(map(repr, names)) or 'none'}")
-    checked = {}
-    for slot in slots:
-        given = feeds.get(slot.name)
-        if slot.is_value:
-            right = {abi.SEQUENCE: (list, tuple), abi.MAP: dict}.get(slot.kind)
-            if right and not isinstance(given, right):
-                raise TypeError(f"input {slot.name!r} is {type(given).__name__}, the model wants {'a dict' if right is dict else 'a list'}")
-            checked[slot.name] = given
-            continue
-        if slot.is_string:
-            array = np.asarray(given)
-            if array.dtype.kind not in "OUS":
-                raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants strings")
-            checked[slot.name] = array
-            continue
-        array = np.asarray(given) if isinstance(given, (np.ndarray, np.generic)) else np.asarray(given, slot.dtype)
-        if array.dtype != slot.dtype:
-            raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants {slot.dtype}")
-        checked[slot.name] = np.require(array, requirements="CA").reshape(array.shape)
-    return checked
-
-
-def _bind_symbols(session, inputs):
-    """The values of the dynamic dimensions, from the shapes of the inputs."""
-    values = {}
-    for slot in session._inputs:
-        if slot.is_value:
-            continue
-        shape = inputs[slot.name].shape
-        expected = ["?" if d is None else d for d in slot.node_arg.shape]
-        wrong = ValueError(f"input {slot.name!r} has shape {list(shape)}, the model wants {expected}")
-        if len(shape) != len(slot.dims):
-            raise wrong
-        for d, extent in zip(slot.dims, shape):
-            if d >= 0 and d != extent:
-                raise wrong
-            if d < 0 and d != abi.INT64_MIN and values.setdefault(-1 - d, extent) != extent:
-                name = session._symbols[-1 - d][0]
-                raise ValueError(f"input {slot.name!r} has shape {list(shape)}: {name} is {extent} here and {values[-1 - d]} in another place")
-    for k, (name, low, high) in enumerate(session._symbols):
-        if k not in values:
-            raise ValueError(f"the inputs do not tell the dynamic dimension {name!r}; fix it when compiling: dims={{{name!r}: ...}}")
-        if not low <= values[k] <= high:
-            raise ValueError(f"dimension {name!r} is {values[k]}; the model was compiled for {low} to {high}")
-    return [values[k] for k in range(len(session._symbols))]
 
 
 def _within(room, extents, name):

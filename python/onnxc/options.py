@@ -1,0 +1,78 @@
+"""SessionOptions and its kin, by onnxruntime's names, for programs that change one import."""
+import enum
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """What becomes onnxc's -O0 to -O3."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """Steps run in their order in either mode; threads share each."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class SessionOptions:
+    """Options of a session.
+
+    intra_op_num_threads:      threads that a run may use; 0: as InferenceSession's `threads` says
+    graph_optimization_level:  a GraphOptimizationLevel
+    add_free_dimension_override_by_name(name, extent): as `dims`
+
+    The other attributes are onnxruntime's, and may be set to what they like: nothing here corresponds to them. Names that onnxruntime
+    does not have raise AttributeError.
+    """
+
+    _WITHOUT_MEANING = {
+        "enable_cpu_mem_arena": True, "enable_mem_pattern": True, "enable_mem_reuse": True, "enable_profiling": False, "execution_mode": ExecutionMode.ORT_SEQUENTIAL,
+        "execution_order": 0, "inter_op_num_threads": 0, "log_severity_level": -1, "log_verbosity_level": 0, "logid": "", "optimized_model_filepath": "",
+        "profile_file_prefix": "", "use_deterministic_compute": False,
+    }
+    __slots__ = ("intra_op_num_threads", "graph_optimization_level", "_dims", "_entries", *_WITHOUT_MEANING)
+
+    def __init__(self):
+        self.intra_op_num_threads = 0
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self._dims, self._entries = {}, {}
+        for name, value in self._WITHOUT_MEANING.items():
+            setattr(self, name, value)
+
+    def add_free_dimension_override_by_name(self, name, extent):
+        self._dims[name] = int(extent)
+
+    def add_session_config_entry(self, key, value):
+        """Kept for get_session_config_entry; it changes nothing."""
+        self._entries[str(key)] = str(value)
+
+    def get_session_config_entry(self, key):
+        return self._entries[key]
+
+    def add_free_dimension_override_by_denotation(self, denotation, extent):
+        raise NotImplementedError("units know dimensions by name: use add_free_dimension_override_by_name")
+
+    def add_initializer(self, name, value):
+        raise NotImplementedError("weights are compiled in: change the model before it is compiled")
+
+    def register_custom_ops_library(self, path):
+        raise NotImplementedError("operators of your own are C++ functions: InferenceSession(model, custom_ops=...); see docs/custom-operators.md")
+
+
+class RunOptions:
+    """What onnxruntime takes as the third argument of run(). Nothing here corresponds to its attributes, which may be set."""
+
+
+def compile_options(options, threads, dims):
+    """(threads, dims, arguments of the onnxc command) of a SessionOptions and of InferenceSession's own arguments, which win."""
+    if options is None:
+        return threads or 1, dims, []
+    if not isinstance(options, SessionOptions):
+        raise TypeError(f"sess_options is {type(options).__name__}; onnxc.SessionOptions is wanted")
+    level = min(int(options.graph_optimization_level), 3)
+    return threads or int(options.intra_op_num_threads) or 1, {**options._dims, **(dims or {})}, [] if level == 3 else [f"-O{level}"]

@@ -17,6 +17,11 @@ class Dialect {
   /// A statement that must come before the call, or empty.
   virtual std::string before([[maybe_unused]] const Call& call) const { return ""; }
   virtual std::string pointer(const PointerArg& p, bool forked) const = 0;
+  /// The element that a pointer points to, which may be a sum.
+  std::string pointee(const PointerArg& p) const {
+    const std::string text = pointer(p, false);
+    return p.offset == Dim(0) ? "*" + text : "*(" + text + ")";
+  }
 };
 
 }  // namespace onnxc

@@ -57,9 +57,9 @@ std::string StepsText::bookkeeping(const Step& step) const {
                                text(allocate.elements));
           },
           [&](const MoveBuffer& move) {
-            const std::string to = name(move.buffer), from = dialect.pointer(move.from, false);
-            if (program[move.buffer].is_value) return fmt::format("*{} = *{};\n", to, from);
-            return fmt::format("heap.release({});\n{} = {};\n", to, to, from);
+            const std::string to = name(move.buffer);
+            if (program[move.buffer].is_value) return fmt::format("*{} = {};\n", to, dialect.pointee(move.from));
+            return fmt::format("heap.release({});\n{} = {};\n", to, to, dialect.pointer(move.from, false));
           },
           [&](const Release& release) { return fmt::format("heap.release({});\n", name(release.buffer)); },
           [&](const StoreShape& store) {
@@ -129,8 +129,7 @@ void StepsText::print_loop(const Loop& loop, int indent, int& number, std::strin
   const std::string space(static_cast<std::size_t>(indent), ' ');
   const std::string i = cpp_dim(loop.iteration, symbols), most = cpp_dim(loop.most, symbols);
   std::string condition = loop.limited ? "" : fmt::format("{} < {}", i, most);
-  if (loop.condition.buffer >= 0)
-    condition += fmt::format("{}*{}", condition.empty() ? "" : " && ", dialect.pointer(loop.condition, false));
+  if (loop.condition.buffer >= 0) condition += (condition.empty() ? "" : " && ") + dialect.pointee(loop.condition);
   out += fmt::format("{}for (std::int64_t {} = 0; {}; ++{}) {{\n", space, i, condition, i);
   if (loop.limited) out += fmt::format("{}  if ({} >= {}) return {{ONNXC_TRIP_LIMIT}};\n", space, i, most);
   print_steps(loop.body, indent + 2, number, out);
@@ -152,7 +151,7 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
     }
     out += comment_line(space, number, step);
     if (branches != nullptr) {
-      out += fmt::format("{}if (*{}) {{\n", space, dialect.pointer(branches->condition, false));
+      out += fmt::format("{}if ({}) {{\n", space, dialect.pointee(branches->condition));
       print_steps(branches->then_steps, indent + 2, number, out);
       out += fmt::format("{}}} else {{\n", space);
       print_steps(branches->else_steps, indent + 2, number, out);

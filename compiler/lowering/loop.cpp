@@ -62,7 +62,11 @@ void LoopLowering::define_carried() {
   for (std::size_t i = 0; i < carried_; ++i)
     collect_extents(node_, body_[body_.inputs[2 + i]].type, graph_[node_.inputs[2 + i]].type, symbols_, first_values);
   l_.declare(symbols_, first_values);
-  for (std::size_t i = 0; i < carried_; ++i) carried_views_[i] = define_carried_value(i);
+  for (std::size_t i = 0; i < carried_; ++i) {
+    carried_views_[i] = define_carried_value(i);
+    const PointerArg& at = carried_views_[i].pointer;
+    owns_block_.push_back(at.offset == Dim(0) && std::ranges::find(l_.owned_, at.buffer) != l_.owned_.end());
+  }
 }
 
 View LoopLowering::define_carried_value(std::size_t i) {
@@ -258,8 +262,7 @@ void LoopLowering::store_carried(Lowerer::Scope& inner) {
       l_.move_object(carried_views_[i].pointer, next[i].pointer);
       continue;
     }
-    const Buffer& buffer = l_.program_[carried_views_[i].pointer.buffer];
-    if (buffer.space == Buffer::Space::Heap && !buffer.borrowed) {
+    if (owns_block_[i]) {
       l_.move_object(carried_views_[i].pointer, {own_block(v, next[i]), false, 0, type.element});
     } else {
       const View to{carried_views_[i].pointer, type.element, type.extents, {}};

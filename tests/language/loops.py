@@ -76,3 +76,18 @@ def spread(n, m):
 Case("a carried value spreads", """g (float[n] p, int64 m) => (float[k] y) {
   y = Loop (m, , p) <body = spread (int64 i, bool go, float[] s) => (bool more, float[] t) { more = Identity (go)  t = Add (s, added) }> }""",
      [({"p": values(n), "m": np.int64(m)}, [spread(n, m)]) for n in (1, 4) for m in (0, 1, 3)], {"added": ADDED})
+
+# A condition that is stacked, too, lies in the row of its iteration.
+Case("a branch by what the loop stacks", """g (float[n] x, int64 m) => (bool[m] large, float[m, n] y) {
+  large, y = Loop (m, , ) <body = b (int64 i, bool go) => (bool more, bool is_large, float[] t) {
+      more = Identity (go)
+      is_large = Greater (i, two)
+      t = If (is_large) <then_branch = yes () => (float[] a) { a = Neg (x) }, else_branch = no () => (float[] b) { b = Identity (x) }> }> }""",
+     [({"x": (x := values(3)), "m": np.int64(m)}, [np.arange(m) > 2, np.stack([-x if i > 2 else x for i in range(m)])]) for m in (1, 5)], {"two": np.int64(2)})
+
+Case("an inner loop that ends by what the outer one stacks", """g (int64 m) => (bool[m] small, int64[m] y) {
+  small, y = Loop (m, , ) <body = outer (int64 i, bool go) => (bool more, bool is_small, int64 last) {
+      more = Identity (go)
+      is_small = Less (i, two)
+      last = Loop (ten, is_small, zero) <body = inner (int64 j, bool go2, int64 s) => (bool more2, int64 t) { t = Add (s, one)  more2 = Less (t, three) }> }> }""",
+     [({"m": np.int64(4)}, [np.array([True, True, False, False]), i64([3, 3, 0, 0])])], {"zero": i64(0), "one": i64(1), "two": i64(2), "three": i64(3), "ten": i64(10)})

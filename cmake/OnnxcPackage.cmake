@@ -1,4 +1,5 @@
-# What `cmake --install` puts where: bin/onnxc, include/onnxc/*, lib/cmake/onnxc/*. The build folder itself serves find_package too.
+# What `cmake --install` puts where: bin/onnxc, include/onnxc/*, lib/cmake/onnxc/*, a file for pkg-config, completions of shells, the manual page.
+# The build folder itself serves find_package too. `cpack --config build/CPackConfig.cmake` makes a .deb of it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,10 +15,41 @@ configure_package_config_file(cmake/onnxcConfig.cmake.in ${PROJECT_BINARY_DIR}/i
 install(FILES ${PROJECT_BINARY_DIR}/installed/onnxcConfig.cmake ${PROJECT_BINARY_DIR}/onnxcConfigVersion.cmake
               cmake/OnnxcAddModel.cmake DESTINATION ${package_folder})
 install(DIRECTORY runtime_stub/onnxc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+configure_file(cmake/onnxc.pc.in ${PROJECT_BINARY_DIR}/installed/onnxc.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/installed/onnxc.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)  # nothing of it depends on the machine
 if(TARGET onnxc)
   install(TARGETS onnxc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # What onnxc says of itself, once it runs.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(page ${PROJECT_BINARY_DIR}/installed/share)
+    set(pages ${page}/bash-completion/completions/onnxc ${page}/zsh/vendor-completions/_onnxc ${page}/fish/vendor_completions.d/onnxc.fish ${page}/man/man1/onnxc.1)
+    add_custom_command(
+      OUTPUT ${pages}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${page}/bash-completion/completions ${page}/zsh/vendor-completions ${page}/fish/vendor_completions.d ${page}/man/man1
+      COMMAND onnxc completion bash > ${page}/bash-completion/completions/onnxc
+      COMMAND onnxc completion zsh > ${page}/zsh/vendor-completions/_onnxc
+      COMMAND onnxc completion fish > ${page}/fish/vendor_completions.d/onnxc.fish
+      COMMAND onnxc manual > ${page}/man/man1/onnxc.1
+      DEPENDS onnxc VERBATIM)
+    add_custom_target(command_pages ALL DEPENDS ${pages})
+    install(DIRECTORY ${page}/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
+  endif()
 endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME onnxc)
+set(CPACK_PACKAGE_VENDOR "the onnxc authors")
+set(CPACK_PACKAGE_CONTACT "the onnxc authors <onnxc@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, cmake")
+include(CPack)
 
 # The package as built: -DCMAKE_PREFIX_PATH=build.
 set(ONNXC_PACKAGE_BIN ${PROJECT_BINARY_DIR})

@@ -20,4 +20,7 @@ class Stage {
   const char* outer_;
 };
 
+/// Whether a command tells of its progress itself.
+inline std::atomic<bool> tells_progress = false;
+
 }  // namespace onnxc

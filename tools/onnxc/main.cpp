@@ -24,7 +24,9 @@
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/driver/self_test.h"
+#include "tools/onnxc/command_pages.h"
 #include "tools/onnxc/commands.h"
+#include "tools/onnxc/diagnostics.h"
 #include "tools/onnxc/explain.h"
 #include "tools/onnxc/lost_pages.h"
 #include "tools/onnxc/manifest.h"
@@ -128,8 +130,8 @@ int compile_command(Arguments& a) {
 
 /// The options of the command line that may change the result, without folders.
 std::map<std::string, std::vector<std::string>> given_options(const CLI::App& app) {
-  const std::set<std::string> kElsewhere{"--output",      "--depfile", "--link-file",  "--manifest", "--tune-cache",
-                                         "--include-dir", "--timeout", "--max-memory", "model"};
+  const std::set<std::string> kElsewhere{"--output",  "--depfile",    "--link-file", "--manifest",    "--tune-cache", "--include-dir",
+                                         "--timeout", "--max-memory", "--config",    "--diagnostics", "model"};
   std::map<std::string, std::vector<std::string>> given;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_single_name().size() == 1 ? "-" + option->get_single_name() : option->get_name();
@@ -137,18 +139,6 @@ std::map<std::string, std::vector<std::string>> given_options(const CLI::App& ap
     given[name] = name == "--self-test" ? std::vector<std::string>{} : option->results();
   }
   return given;
-}
-
-/// Prints one line for each error, with the model's file.
-void report(const Error& error, const std::string& model) {
-  const bool colour = isatty(STDERR_FILENO) != 0;
-  // Earlier output precedes the error if both go to one file.
-  std::fflush(stdout);
-  for (const Diagnostic& d : error.diagnostics()) {
-    fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
-    if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));
-    fmt::print(stderr, "{}\n", d.text());
-  }
 }
 
 /// Whoever read the output has ended, as `head` does, and wants to hear nothing.
@@ -209,6 +199,9 @@ int run(int argc, char** argv) {
   a.shared.add_tune_to(app);
   std::function<int()> command;
   add_commands(app, command);
+  add_command_pages(app);
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.set_config("--config", "", "Options from a TOML file, named as here; a table [run] has those of `run`. The command line wins");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

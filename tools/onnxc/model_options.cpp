@@ -11,6 +11,7 @@
 
 #include "compiler/states.h"
 #include "tools/onnxc/at_least.h"
+#include "tools/onnxc/diagnostics.h"
 #include "tools/onnxc/process_limits.h"
 #include "tools/onnxc/region_option.h"
 #include "tools/onnxc/tuner.h"
@@ -68,6 +69,9 @@ void ModelOptions::add_to(CLI::App& app) {
                  "cortex-m0, -m3, -m4, -m7, -m33, -m55, -m85, rv32imc, rv32imafc, rv64gcv, wasm32, s390x; cuda-sm80 or cuda-sm90, alone or "
                  "with the processor beside the GPU, as in cuda-sm80+x86-64-v3")
       ->capture_default_str();
+  app.add_option("--diagnostics", diagnostic_form(), "How errors are told: text, json or sarif (for editors and servers)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "json", "sarif"}));
   app.add_option(
          "--on", on_,
          "Where a unit for a GPU that is built at once runs: gpu or emulator. By default on a GPU if there is one and nvcc, else in "

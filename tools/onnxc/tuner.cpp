@@ -5,12 +5,16 @@
 #include <algorithm>
 
 #include "compiler/select/weights_budget.h"
+#include "compiler/support/stage.h"
 #include "tools/onnxc/rounds.h"
 
 namespace onnxc {
 namespace {
 
-void say(const std::string& line) { fmt::print(stderr, "onnxc: tune: {}\n", line); }
+void say(const std::string& line) {
+  tells_progress = true;
+  fmt::print(stderr, "onnxc: tune: {}\n", line);
+}
 
 /// Refuses to measure for another machine.
 void check_target(const CompileOptions& options) {

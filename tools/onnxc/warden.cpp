@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 #include <exception>
 #include <optional>
@@ -23,6 +24,7 @@ namespace onnxc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kTick{500};  // between two looks at what is being done
 
 struct Warden {
   sigset_t signals{};
@@ -34,16 +36,44 @@ struct Warden {
 std::atomic_flag ending = ATOMIC_FLAG_INIT;
 bool has_ended = false;  // by a result of its own
 
+/// Tells a terminal what takes long: after two seconds, then whenever something else takes as long, and every ten seconds. Lines of their own, since
+/// other threads write, too.
+class Progress {
+ public:
+  void tell() {
+    const char* const stage = Stage::current();
+    const auto now = Clock::now();
+    if (stage != stage_) stage_ = stage, since_ = now;
+    if (now - since_ < kLong || now - told_ < (stage == told_stage_ ? kAgain : kLong)) return;
+    told_ = now;
+    told_stage_ = stage;
+    fmt::print(stderr, "onnxc: {}, {:.0f} s\n", stage, std::chrono::duration<double>(now - begin_).count());
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLong{2}, kAgain{10};
+  const Clock::time_point begin_ = Clock::now();
+  Clock::time_point since_ = begin_, told_ = begin_;
+  const char *stage_ = "", *told_stage_ = "";
+};
+
 /// The signal that came, or 0 at the deadline.
 int wait(const Warden& warden) {
+  const bool is_told = isatty(STDERR_FILENO) != 0;
+  Progress progress;
   while (true) {
     int signal = 0;
-    if (warden.deadline && limits_hold) {
-      const auto left = std::max(Clock::duration(0), *warden.deadline - Clock::now());
+    if ((warden.deadline || is_told) && limits_hold) {
+      auto left = warden.deadline ? std::max(Clock::duration(0), *warden.deadline - Clock::now()) : Clock::duration::max();
+      const bool ends = !is_told || left <= kTick;
+      if (!ends) left = kTick;
       const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
       const timespec time{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
       signal = sigtimedwait(&warden.signals, nullptr, &time);
-      if (signal < 0 && errno == EAGAIN && limits_hold) return 0;
+      if (signal < 0 && errno == EAGAIN && limits_hold) {
+        if (ends) return 0;
+        if (!tells_progress) progress.tell();
+      }
     } else {
       signal = sigwaitinfo(&warden.signals, nullptr);
     }

@@ -125,6 +125,8 @@ beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
 beside "python" at_o1 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
+beside "a Debian package" script tests/deb/run.sh
+beside "shells, options in files, errors for programs" script tests/shell/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
 beside "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3

@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("models", nargs="*")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     folders = sorted(path.parent for path in asked.folder.glob("*/model.onnx") if asked.all or path.parent.name in (asked.models or USUAL))
     makers = [lambda folder=folder: of_folder(folder) for folder in folders]
     makers += [lambda name=name: of_bench(name) for name in SIGNALS if asked.all or name in asked.models]

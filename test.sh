@@ -107,6 +107,7 @@ stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: 
 stage "whole networks" script tests/zoo/run.sh  # every other one on two threads, every fourth at -O3; --all: each on one and on two at -O3, and all there are
 # Most of these take one processor most of their time. The longest come first.
 beside "AArch64 in an emulator" script tests/cross/aarch64.sh
+beside "Windows in Wine" script tests/windows/run.sh  # the digits sample, a transformer; --all: four networks, three processors
 beside "firmware" script tests/firmware/run.sh  # two networks in floats and integers on a Cortex-M4 and a Cortex-M55; --all: fourteen on each machine
 beside "rules for emitted code" script tests/check_emitted/run.sh  # some units of each kind, where clang's libraries are; --all: every network and backend test
 beside "quantised models" script tests/quantize/run.sh  # --all: also large networks
@@ -200,6 +201,7 @@ long_stage "integer kernels to the bit, 200 forms of each" script tests/quantise
 long_stage "random quantised networks, a thousand" script tests/differential/quantised.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
+long_stage "Windows in Wine, more networks" script tests/windows/run.sh build --all
 long_stage "firmware, all models on all machines" script tests/firmware/run.sh --all
 long_stage "rules for emitted code, every network and backend test" script tests/check_emitted/run.sh build --all
 long_stage "units against their models, every backend test" script tests/verify/run.sh build --all

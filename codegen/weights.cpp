@@ -64,21 +64,24 @@ constexpr std::string_view kAllowLongLiteral =
     "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
-/// Appends the image in the section `section` (the usual read-only one if empty). content(next_asm) gives its asm
+/// Appends the image in the section `section` (the usual read-only one if empty), for Mach-O, COFF and ELF. content(next_asm) gives its asm
 /// strings, as text or as a part of one, with `next_asm` where one asm may end and the next may begin; the pieces are
-/// contiguous in the section.
+/// contiguous in the section. COFF's assemblers have no stack of sections: what follows is the compiler's, which states its own, or is only read.
 template <class Content>
 void append_asm(Text& out, const std::string& symbol, std::string_view section, const WeightLayout& layout, Content content) {
   const std::string apple = fmt::format(".pushsection {}\\n", section.empty() ? "__TEXT,__const" : section),
+                    coff = fmt::format(".section {},\\\"dr\\\"\\n", section.empty() ? ".rdata" : section),
                     elf = fmt::format(".pushsection {},\\\"a\\\",%progbits\\n", section.empty() ? ".rodata.onnxc" : section);
-  const auto begin = [&](std::string_view apple_symbol, std::string_view elf_symbol) {
-    return fmt::format("#ifdef __APPLE__\nasm(\"{}{}\"\n#else\nasm(\"{}{}\"\n#endif\n", apple, apple_symbol, elf, elf_symbol);
+  const auto begin = [&](std::string_view apple_symbol, std::string_view coff_symbol, std::string_view elf_symbol) {
+    return fmt::format("#if defined(__APPLE__)\nasm(\"{}{}\"\n#elif defined(_WIN64)\nasm(\"{}{}\"\n#else\nasm(\"{}{}\"\n#endif\n", apple,
+                       apple_symbol, coff, coff_symbol, elf, elf_symbol);
   };
-  constexpr std::string_view kEnd = "    \".popsection\\n\");\n";
+  constexpr std::string_view kEnd = "#ifdef _WIN64\n    \".text\\n\");\n#else\n    \".popsection\\n\");\n#endif\n";
   out += begin(fmt::format(".private_extern _{0}\\n.globl _{0}\\n.p2align {1}\\n_{0}:\\n", symbol, std::countr_zero(layout.alignment)),
+               fmt::format(".globl {0}\\n.balign {1}\\n{0}:\\n", symbol, layout.alignment),
                fmt::format(".globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {1}\\n.balign {2}\\n{0}:\\n", symbol, layout.bytes,
                            layout.alignment));
-  out += content(std::string(kEnd) + begin("", ""));
+  out += content(std::string(kEnd) + begin("", "", ""));
   out += kEnd;
 }
 
@@ -137,7 +140,8 @@ std::string add_huge_pages(WeightsText& text, const std::string& prefix, const s
   return "weights_in_use()";
 }
 
-constexpr std::string_view kHasAsm = "defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))";
+constexpr std::string_view kHasAsm =
+    "(defined(__GNUC__) || defined(__clang__)) && (defined(__ELF__) || defined(__APPLE__) || defined(_WIN64))";
 
 /// What a form of the image is made of.
 struct Image {

@@ -26,7 +26,8 @@ test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the
 cross_packages=(g++-aarch64-linux-gnu qemu-user
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm  # Cortex-M; the C++ library's headers serve RISC-V and WebAssembly, too
                 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu
-                clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs)
+                clang-19 lld-19 llvm-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs
+                g++-mingw-w64-x86-64-posix wine64)  # Windows
 check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev libclang-rt-19-dev)  # the last has libFuzzer
 sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)

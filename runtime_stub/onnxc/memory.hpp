@@ -5,7 +5,7 @@
 //   use(out.words);
 //   memory.clear();  // before the next run, when its results are no longer needed
 #pragma once
-#include <cstdlib>
+#include <cstdint>
 #include <new>
 
 #include "model.h"
@@ -35,7 +35,7 @@ class Memory {
   static void* allocate(void* self, std::size_t bytes) {
     auto& memory = *static_cast<Memory*>(self);
     if (bytes > SIZE_MAX - 2 * sizeof(Header)) return nullptr;
-    void* const block = std::aligned_alloc(alignof(Header), sizeof(Header) + (bytes + 63) / 64 * 64);
+    void* const block = ::operator new(sizeof(Header) + bytes, std::align_val_t(alignof(Header)), std::nothrow);
     if (block == nullptr) return nullptr;
     auto* const header = new (block) Header{memory.first_, nullptr};
     if (memory.first_ != nullptr) memory.first_->previous = header;
@@ -47,7 +47,7 @@ class Memory {
     Header* const header = static_cast<Header*>(block) - 1;
     (header->previous != nullptr ? header->previous->next : memory.first_) = header->next;
     if (header->next != nullptr) header->next->previous = header->previous;
-    std::free(header);
+    ::operator delete(header, std::align_val_t(alignof(Header)));
   }
 
   Header* first_ = nullptr;

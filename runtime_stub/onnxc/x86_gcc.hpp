@@ -5,6 +5,11 @@
 
 #include <cstdint>
 
+#if defined(_WIN64) && !defined(ONNXC_UNALIGNED_MOVES)
+#error \
+    "g++ does not align the stack for AVX on Windows: compile with -Wa,-muse-unaligned-vector-move -DONNXC_UNALIGNED_MOVES, or ask onnxc for --target=x86-64-v2"
+#endif
+
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 68  // masks are unsigned, and nvcc takes those of g++'s own functions for signed

@@ -28,7 +28,8 @@ std::vector<Flag> flags_of(const CLI::App& app) {
   std::vector<Flag> flags;
   for (const CLI::Option* option : app.get_options()) {
     if (option->nonpositional()) {
-      Flag flag{{}, option->get_description(), option->get_type_name(), values_of(option->get_type_name()), option->get_items_expected_max() > 0};
+      Flag flag{
+          {}, option->get_description(), option->get_type_name(), values_of(option->get_type_name()), option->get_items_expected_max() > 0};
       for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
       for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
       flags.push_back(std::move(flag));
@@ -37,7 +38,9 @@ std::vector<Flag> flags_of(const CLI::App& app) {
   return flags;
 }
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) { return app.get_subcommands([](const CLI::App*) { return true; }); }
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
 
 /// For lists of a shell: what comes before the first bracket, colon, semicolon or full stop.
 std::string brief(const std::string& text) {
@@ -71,9 +74,12 @@ std::string bash_script(const CLI::App& app) {
     for (const Flag& flag : flags_of(command)) {
       names.insert(names.end(), flag.names.begin(), flag.names.end());
       if (flag.values.empty()) continue;
-      for (const std::string& spelling : flag.names) values += fmt::format("    {}:{}) choices={} ;;\n", name, spelling, quoted(fmt::format("{}", fmt::join(flag.values, " ")), "'\\''"));
+      for (const std::string& spelling : flag.names)
+        values +=
+            fmt::format("    {}:{}) choices={} ;;\n", name, spelling, quoted(fmt::format("{}", fmt::join(flag.values, " ")), "'\\''"));
     }
-    options += fmt::format("    {}) options={} ;;\n", name.empty() ? "''" : name, quoted(fmt::format("{}", fmt::join(names, " ")), "'\\''"));
+    options +=
+        fmt::format("    {}) options={} ;;\n", name.empty() ? "''" : name, quoted(fmt::format("{}", fmt::join(names, " ")), "'\\''"));
   });
   return fmt::format(R"(# bash completion for onnxc
 _onnxc() {{
@@ -116,7 +122,8 @@ std::string zsh_script(const CLI::App& app) {
     std::string specs;
     for (const Flag& flag : flags_of(command)) {
       for (const std::string& spelling : flag.names) {
-        std::string spec = spelling + (flag.takes_value && spelling.starts_with("--") ? "=" : "") + "[" + plain(brief(flag.description)) + "]";
+        std::string spec =
+            spelling + (flag.takes_value && spelling.starts_with("--") ? "=" : "") + "[" + plain(brief(flag.description)) + "]";
         if (flag.takes_value) spec += flag.values.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(flag.values, " "));
         specs += " \\\n        " + quoted("*" + spec, "'\\''");
       }
@@ -145,12 +152,15 @@ std::string fish_script(const CLI::App& app) {
   const std::string names = fmt::format("{}", fmt::join(names_of_subcommands(app), " "));
   std::string lines = "# fish completion for onnxc\n";
   for_each_command(app, [&](const std::string& name, const CLI::App& command) {
-    const std::string when = quoted(name.empty() ? "not __fish_seen_subcommand_from " + names : "__fish_seen_subcommand_from " + name, "\\'");
+    const std::string when =
+        quoted(name.empty() ? "not __fish_seen_subcommand_from " + names : "__fish_seen_subcommand_from " + name, "\\'");
     if (!name.empty())
-      lines += fmt::format("complete -c onnxc -n {} -a {} -d {}\n", quoted("__fish_use_subcommand", "\\'"), name, quoted(brief(command.get_description()), "\\'"));
+      lines += fmt::format("complete -c onnxc -n {} -a {} -d {}\n", quoted("__fish_use_subcommand", "\\'"), name,
+                           quoted(brief(command.get_description()), "\\'"));
     for (const Flag& flag : flags_of(command)) {
       std::string line = "complete -c onnxc -n " + when;
-      for (const std::string& spelling : flag.names) line += spelling.starts_with("--") ? " -l " + spelling.substr(2) : " -s " + spelling.substr(1);
+      for (const std::string& spelling : flag.names)
+        line += spelling.starts_with("--") ? " -l " + spelling.substr(2) : " -s " + spelling.substr(1);
       if (!flag.values.empty()) line += " -x -a " + quoted(fmt::format("{}", fmt::join(flag.values, " ")), "\\'");
       else if (flag.takes_value) line += " -r";
       lines += line + " -d " + quoted(brief(flag.description), "\\'") + "\n";
@@ -203,8 +213,12 @@ std::string manual_page(const CLI::App& app) {
   page += ".SH OPTIONS\n" + roff_options(app);
   for (const CLI::App* sub : subcommands_of(app))
     page += ".SH \"ONNXC " + upper_case(sub->get_name()) + "\"\n" + roff(sub->get_description()) + "\n" + roff_options(*sub);
-  page += ".SH EXIT STATUS\n0 success, 1 the model is invalid or unsupported, or something differs, 2 wrong usage, 3 a file, 4 a limit, 70 a bug.\n";
-  page += ".SH ENVIRONMENT\n.TP\n.B ONNXC_CXX\nThe C++ compiler for what is built at once; else CXX, else c++.\n.TP\n.B ONNXC_CACHE\nWhere built units and measured times are kept.\n.TP\n.B NO_COLOR\nNo colours.\n";
+  page +=
+      ".SH EXIT STATUS\n0 success, 1 the model is invalid or unsupported, or something differs, 2 wrong usage, 3 a file, 4 a limit, 70 a "
+      "bug.\n";
+  page +=
+      ".SH ENVIRONMENT\n.TP\n.B ONNXC_CXX\nThe C++ compiler for what is built at once; else CXX, else c++.\n.TP\n.B ONNXC_CACHE\nWhere "
+      "built units and measured times are kept.\n.TP\n.B NO_COLOR\nNo colours.\n";
   return page;
 }
 

@@ -3,8 +3,8 @@
 
 namespace onnxc {
 
-/// The indices of an input, and of the output that is its value after the run. Both lie at the same place in the caller's memory. Element types
-/// and ranks are equal.
+/// The indices of an input, and of the output that is its value after the run. Both lie at the same place in the caller's memory. After
+/// place_states their element types and ranks are equal.
 struct State {
   int past = -1, present = -1;
   friend bool operator==(const State&, const State&) = default;

@@ -1,5 +1,6 @@
 """Use: large models, small budgets, options."""
 import numpy as np
+from onnx import TensorProto as T
 
 from .case import BUDGET, INVALID, IO, USAGE, case
 from .models import good, model, node, tensor, value
@@ -172,3 +173,13 @@ def unknown_option():
 @case(IO, options=["-o", "/nonexistent/folder/model.cpp"])
 def no_such_output_folder():
     return good()
+
+
+@case(INVALID, "'y' cannot be the state behind 'x': they are f32[2, 3] and f64[2, 3]", "leave it out of --state", options=["--state", "x=y"])
+def state_of_another_type():
+    return model([node("Cast", ["x"], ["y"], to=T.DOUBLE)], outputs=[value("y", (2, 3), T.DOUBLE)])
+
+
+@case(INVALID, "'y' cannot be the state behind 'x': they are f32[2, 3] and f32[2, 3, 1]", options=["--state", "x=y"])
+def state_of_another_rank():
+    return model([node("Unsqueeze", ["x", "axis"], ["y"])], outputs=[value("y", (2, 3, 1))], weights=[tensor("axis", [2], np.int64)])

@@ -7,6 +7,7 @@ namespace onnxc {
 /// place_states their element types and ranks are equal.
 struct State {
   int past = -1, present = -1;
+  int axis = 0;  ///< of the model's tensors: the one that is the outermost in the caller's memory, where the others follow in their order
   friend bool operator==(const State&, const State&) = default;
 };
 

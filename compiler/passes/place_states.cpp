@@ -46,7 +46,7 @@ void keep_shape(Graph& graph, const Type& past, const Type& present, const std::
   }
 }
 
-void place(Graph& graph, const State& state) {
+void place(Graph& graph, State& state) {
   const ValueId past = graph.inputs[static_cast<std::size_t>(state.past)], present = graph.outputs[static_cast<std::size_t>(state.present)];
   const std::string past_name = graph[past].name, present_name = graph[present].name;
   const Type &from = graph[past].type, &to = graph[present].type;
@@ -63,6 +63,7 @@ void place(Graph& graph, const State& state) {
   const bool outermost = std::all_of(from.extents.begin(), from.extents.begin() + axis, [](Dim d) { return d == Dim(1); });
   std::vector<int64_t> perm(static_cast<std::size_t>(rank)), back(perm.size());
   std::iota(perm.begin(), perm.end(), int64_t{0});
+  if (!outermost) state.axis = static_cast<int>(axis);
   if (!outermost) std::rotate(perm.begin(), perm.begin() + axis, perm.begin() + axis + 1);
   for (std::size_t k = 0; k < perm.size(); ++k) back[static_cast<std::size_t>(perm[k])] = static_cast<int64_t>(k);
 
@@ -104,7 +105,7 @@ void place(Graph& graph, const State& state) {
 }  // namespace
 
 Graph place_states(Graph graph) {
-  for (const State& state : graph.states) place(graph, state);
+  for (State& state : graph.states) place(graph, state);
   return graph;
 }
 

@@ -155,6 +155,18 @@ def check_answers(root):
     expect("1 by the data set" in said and "1 right" in said, "a data set is an answer", said)
 
 
+def check_states(root):
+    """A cache lies in another order than in the model, and grows; another state is replaced."""
+    nodes = [node("Concat", ["past", "x"], ["present"], axis=2), node("ReduceMean", ["present"], ["m"], axes=[2], keepdims=0), node("Add", ["m", "h_in"], ["h_out"]), node("Tanh", ["h_out"], ["y"])]
+    cache, state = ["batch", 2, "past", 3], ["batch", 2, 3]
+    model = save(root / "states", nodes, [("x", ["batch", 2, "tokens", 3]), ("past", cache), ("h_in", state)], [("y", state), ("present", ["batch", 2, "all", 3]), ("h_out", state)])
+    save_data(model, {"x": random(4, 2, 1, 3), "past": random(4, 2, 6, 3, seed=1), "h_in": random(4, 2, 3, seed=2)})
+    said = verify(model, "--each-pass", "--no-code", "--state=auto")
+    expect("3 by the data set" in line_of(said, "test_data_set_0"), "data sets have states as the model has them", said)
+    expect("WRONG" not in said and re.search(r"3 by the evaluator", line_of(said, "ordinary, batch=3, tokens=5, past=7")), "states are as the unit has them", said)
+    expect(re.search(r"right +\d+ sets", line_of(said, "lower_elementwise")), "passes behind place_states are judged", said)
+
+
 def check_faults(root):
     """Custom operators that misbehave."""
     faults = {"crashes": ("*(volatile int*)nullptr = 1;", "the run crashed: SIGSEGV"), "writes": ("std::memset(y.data, 1, 12 + 64);", "bytes behind"),
@@ -180,7 +192,7 @@ def check_code(root):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for check in (check_right, check_data, check_answers, check_faults, check_code):
+        for check in (check_right, check_data, check_answers, check_states, check_faults, check_code):
             check(Path(folder).resolve())
     CHECKS.end()
 

@@ -173,6 +173,11 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   if (options.max_code) check_code_budget(read_file(library), compilation.program, *options.max_code);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
+  for (const State& state : compilation.program.states) {
+    if (state.axis == 0) continue;
+    result.outermost[result.model->inputs[state.past].name] = state.axis;
+    result.outermost[result.model->outputs[state.present].name] = state.axis;
+  }
   if (options.huge_pages) {
     void* const use = result.library->symbol(compiled.name_space + "_use_huge_pages");
     ONNXC_CHECK(use != nullptr, "a unit made with --huge-pages can use them");

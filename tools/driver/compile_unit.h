@@ -9,6 +9,7 @@
 
 #include "codegen/compile.h"
 #include "tools/driver/build_library.h"
+#include "tools/driver/data_set.h"
 #include "tools/driver/footprint.h"
 #include "tools/driver/unit_library.h"
 
@@ -19,6 +20,7 @@ struct CompiledModel {
   const onnxc_model* model = nullptr;
   const onnxc_profile* profile = nullptr;  ///< set if options.profile asked for it
   bool huge_pages = false;                 ///< its weights are in memory of huge pages
+  OutermostAxes outermost{};               ///< of states
   /// Of onnxc, and of the system's compiler, which is close to 0 if the cache has the library.
   double compile_seconds = 0, build_seconds = 0;
 };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "tools/driver/files.h"
 
@@ -42,6 +44,30 @@ std::size_t input_of_file(int number, const HostValue& value, std::size_t files,
   return files == without_initialiser.size() && k < files ? without_initialiser[k] : k;
 }
 
+HostValue in_unit_order(HostValue value, const std::string& name, const OutermostAxes& outermost) {
+  const auto found = outermost.find(name);
+  TensorData& tensor = value.tensor;
+  if (found == outermost.end() || static_cast<std::size_t>(found->second) >= tensor.shape.size()) return value;
+  const auto axis = tensor.shape.begin() + found->second;
+  const auto product = [](auto begin, auto end) {
+    return static_cast<std::size_t>(std::accumulate(begin, end, int64_t{1}, std::multiplies<>()));
+  };
+  const std::size_t before = product(tensor.shape.begin(), axis), here = static_cast<std::size_t>(*axis), all = before * here;
+  const auto move = [&](auto& elements) {
+    auto moved = elements;
+    const std::size_t inner = all == 0 ? 0 : elements.size() / all;
+    for (std::size_t i = 0; i < before; ++i) {
+      for (std::size_t k = 0; k < here; ++k)
+        std::copy_n(elements.begin() + (i * here + k) * inner, inner, moved.begin() + (k * before + i) * inner);
+    }
+    elements = std::move(moved);
+  };
+  move(tensor.bytes);
+  move(tensor.strings);
+  std::rotate(tensor.shape.begin(), axis, axis + 1);
+  return value;
+}
+
 }  // namespace
 
 std::vector<fs::path> find_data_sets(const fs::path& folder) {
@@ -52,7 +78,7 @@ std::vector<fs::path> find_data_sets(const fs::path& folder) {
   return sets;
 }
 
-DataSet read_data_set(const fs::path& folder, const ModelSummary& model) {
+DataSet read_data_set(const fs::path& folder, const ModelSummary& model, const OutermostAxes& outermost) {
   DataSet data{folder, std::vector<std::optional<HostValue>>(model.inputs.size()),
                std::vector<std::optional<HostValue>>(model.outputs.size())};
   const auto files = numbered(folder, "input_", ".pb");
@@ -64,12 +90,12 @@ DataSet read_data_set(const fs::path& folder, const ModelSummary& model) {
     HostValue value = read_value(path, kind);
     const std::size_t input = input_of_file(number, value, files.size(), model);
     if (input >= data.inputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no input of the model", path.string()));
-    data.inputs[input] = std::move(value);
+    data.inputs[input] = in_unit_order(std::move(value), model.inputs[input].name, outermost);
   }
   for (const auto& [number, path] : numbered(folder, "output_", ".pb")) {
     const auto k = static_cast<std::size_t>(number);
     if (k >= data.outputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no output of the model", path.string()));
-    data.outputs[k] = read_value(path, model.outputs[k].kind);
+    data.outputs[k] = in_unit_order(read_value(path, model.outputs[k].kind), model.outputs[k].name, outermost);
   }
   return data;
 }

@@ -8,6 +8,7 @@
 #include <onnxc/model.h>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,10 @@ struct DataSet {
 /// The folders with data: `folder` itself if it has input or output files, otherwise its test_data_set_* in the order
 /// of their numbers.
 std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& folder);
-DataSet read_data_set(const std::filesystem::path& folder, const ModelSummary& model);
+/// By the names of inputs and outputs that have another order of axes in the unit than in the model: the axis that is the outermost there.
+using OutermostAxes = std::map<std::string, int>;
+/// With the values as the unit has them.
+DataSet read_data_set(const std::filesystem::path& folder, const ModelSummary& model, const OutermostAxes& outermost = {});
 
 /// The tolerance in data.json or case.json beside the model, with `otherwise` for what they do not state.
 Tolerance read_tolerance(const std::filesystem::path& case_folder, const Tolerance& otherwise);

@@ -89,7 +89,7 @@ std::shared_ptr<const SelfTest> make_self_test(const fs::path& model, const Comp
   const ModelSummary summary = summarize_model(model);
   std::string misfit;
   for (std::size_t i = 0; i < sets.size() && test.vectors.size() < kMostVectors; ++i) {
-    const DataSet set = read_data_set(sets[i], summary);
+    const DataSet set = read_data_set(sets[i], summary, compiled.outermost);
     const std::vector<const HostValue*> inputs = feeds(*compiled.model, summary, set);
     std::vector<TensorData> outputs;
     for (const std::optional<HostValue>& output : set.outputs) {

@@ -18,15 +18,15 @@ std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<f
   return sets;
 }
 
-Feed find_feed(const fs::path& model, const std::optional<fs::path>& data, const onnxc_model& unit) {
+Feed find_feed(const fs::path& model, const std::optional<fs::path>& data, const CompiledModel& unit) {
   Feed feed{summarize_model(model)};
   const std::vector<fs::path> sets = data_sets_for(model, data);
   if (sets.empty()) {
-    feed.made_up = random_inputs(unit);
+    feed.made_up = random_inputs(*unit.model);
     for (const HostValue& value : feed.made_up) feed.inputs.push_back(&value);
   } else {
-    feed.data = read_data_set(sets[0], feed.model);
-    feed.inputs = feeds(unit, feed.model, *feed.data);
+    feed.data = read_data_set(sets[0], feed.model, unit.outermost);
+    feed.inputs = feeds(*unit.model, feed.model, *feed.data);
   }
   return feed;
 }

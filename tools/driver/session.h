@@ -26,7 +26,7 @@ struct Feed {
   std::string source() const { return data ? data->folder.string() : "made up"; }
 };
 /// `data`: as above.
-Feed find_feed(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const onnxc_model& unit);
+Feed find_feed(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const CompiledModel& unit);
 
 /// Made-up inputs for a unit, always the same: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings
 /// of one letter. `symbols`: the extents of the unit's dimensions; without them, these are at their lower bound but at

@@ -45,7 +45,7 @@ std::string duration(double seconds) {
 int bench_command(const BenchOptions& options) {
   const CompiledModel compiled = compile_and_load(options.model, options.compile);
   const onnxc_model& unit = *compiled.model;
-  const Feed feed = find_feed(options.model, options.data, unit);
+  const Feed feed = find_feed(options.model, options.data, compiled);
   const ThreadTeam team(options.compile.threads);
   ModelCall call(unit, feed.inputs, team.executor());
   const Latencies latencies = measure(call, options.seconds);

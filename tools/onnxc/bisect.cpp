@@ -113,7 +113,7 @@ class Bisection {
     const Described described = compile_described(options_.model, tapped);
     if (description != nullptr) *description = describe(described, tapped);
     const CompiledModel compiled = build_and_load(described.compilation, tapped);
-    const Feed feed = find_feed(options_.model, options_.data, *compiled.model);
+    const Feed feed = find_feed(options_.model, options_.data, compiled);
     ModelCall call(*compiled.model, feed.inputs, team_.executor());
     if (call.run() != 0) throw ended_run(call.message(), options_.model, tapped, feed.inputs);
     Values values;

@@ -182,7 +182,7 @@ int profile_command(const ProfileOptions& options) {
   compile.profile = true;
   const Described described = compile_described(options.model, compile);
   const CompiledModel compiled = build_and_load(described.compilation, compile);
-  const Feed feed = find_feed(options.model, options.data, *compiled.model);
+  const Feed feed = find_feed(options.model, options.data, compiled);
   const ThreadTeam team(compile.threads);
   ModelCall call(*compiled.model, feed.inputs, team.executor());
   Sizes dimensions;

@@ -23,7 +23,7 @@ std::map<std::string, double> times_by_value(const StepTimes& times, const std::
 Rounds::Build Rounds::load(const Compilation& compilation, const CompileOptions& options) {
   Build build{build_and_load(compilation, options), compilation.choices, {}, {}, {}};
   for_each_step(compilation.program.steps, [&](const Step& step, int) { build.values.push_back(step.value); });
-  const Feed feed = find_feed(model_, data_, *build.compiled.model);
+  const Feed feed = find_feed(model_, data_, build.compiled);
   build.call = std::make_unique<ModelCall>(*build.compiled.model, feed.inputs, team_.executor());
   return build;
 }

@@ -131,7 +131,7 @@ int run_command(const RunOptions& options) {
   }
   int wrong = 0;
   for (const fs::path& set : sets) {
-    const DataSet data = read_data_set(set, model);
+    const DataSet data = read_data_set(set, model, compiled.outermost);
     const std::vector<const HostValue*> inputs = feeds(*compiled.model, model, data);
     fmt::print("{}: {}\n", set.filename().string(), described_inputs(*compiled.model, inputs));
     const std::set<std::string> names = names_of_several_extents(*compiled.model, inputs);

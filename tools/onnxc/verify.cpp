@@ -44,7 +44,7 @@ class Verification {
   int run() {
     CompileOptions compile = options_.run.compile;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
-      if (pass == first_pass_) model_ = pass == "import" ? run_pass("bind_gradients", clone(graph)) : clone(graph);
+      if (pass == first_pass_) model_ = asked(graph);
     };
     const Compilation compilation = compile_model(options_.run.model, compile);
     unit_ = build_and_load(compilation, options_.run.compile);
@@ -59,10 +59,20 @@ class Verification {
   }
 
  private:
+  /// What the unit has to compute, of the graph after the first pass. What Gradient means is said by names, until they are bound. States lie as the
+  /// caller of the unit keeps them, which place_states finds in a decomposed graph; so passes are watched from there on.
+  Graph asked(const Graph& graph) const {
+    Graph model = clone(graph);
+    if (first_pass_ == "import") model = run_pass("bind_gradients", std::move(model));
+    if (model.states.empty()) return model;
+    for (const char* pass : {"infer_shapes", "decompose", "place_states"}) model = run_pass(pass, std::move(model));
+    return model;
+  }
+
   void try_data_sets() {
     for (const fs::path& set : data_sets_for(options_.run.model, options_.run.data)) {
       OwnTrial& own = own_.emplace_back();
-      own.data = read_data_set(set, summary_);
+      own.data = read_data_set(set, summary_, unit_.outermost);
       own.of_unit = feeds(*unit_.model, summary_, *own.data);
       if (const auto names = names_of_several_extents(*unit_.model, own.of_unit); !names.empty()) {
         line(set.filename().string(), Verdict::Kind::Unjudged,
@@ -188,11 +198,13 @@ class Verification {
 
   void try_passes() {
     PassWatch watch(trials_, mode_);
+    const bool has_states = !model_.states.empty();
+    if (has_states) watch.see("the model", model_);
     Progress progress("passes", pass_names().size());
     CompileOptions compile = options_.run.compile;
     bool has_begun = false;
     compile.watch = [&](const std::string& pass, const Graph& graph) {
-      has_begun = has_begun || pass == first_pass_;
+      has_begun = has_begun || pass == (has_states ? "place_states" : first_pass_);
       if (!has_begun) return progress.step();
       const PassWatch::Finding& finding = watch.see(pass, graph);
       const bool tells = pass != "import" && finding.kind != PassWatch::Finding::Kind::Unchanged;
@@ -244,7 +256,7 @@ class Verification {
   }
 
   const VerifyOptions& options_;
-  /// After it, the graph says what the unit has to compute. What Gradient means is said by names, until they are bound.
+  /// After it, the graph says what the unit has to compute.
   const std::string first_pass_ = options_.run.compile.weight_form ? "quantise_weights" : "import";
   Tolerance tolerance_;
   ModelSummary summary_;

@@ -247,6 +247,7 @@ for interleaved in (0, 1):
 emb, state = numbers(B, S, size), [numbers(B, N, S, size, seed=k).astype(np.float16) for k in range(4)]
 turned = [(a * np.cos(emb[:, None]) + r * np.sin(emb[:, None])).astype(np.float16) for a, r in (state[:2], state[2:])]
 rounding = sum(np.abs(s.astype(np.float32)).max() for s in state[:2]) * 2.0**-11  # of one rounding to f16; there are three on the way: of the functions, of products and of the sum, and the wanted one
+check("RotaryEmbedding of no text", "RotaryEmbedding", [numbers(0, S, N * size), positions[:0], cosines, sines], dict(num_heads=N), **MS)
 check("GemmaRotaryEmbedding", "GemmaRotaryEmbedding", [emb, *state], outputs=2, expect=turned, **{**MS, "atol": 4 * rounding})
 
 for rule in ("linear", "gated", "delta", "gated_delta"):

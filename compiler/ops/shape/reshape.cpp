@@ -93,12 +93,17 @@ void infer_reshape(Inference& n) {
     return n.output(0, n.element(0), std::move(out));
   }
   if (unknown >= 0) {
-    if (rest == Dim(0)) n.fail("the new shape has both -1 and 0");
-    if (total.is_constant() && rest.is_constant() && total.value() % rest.value() != 0)
-      n.fail(fmt::format("{} elements do not fit a multiple of {}", total.text(), rest.text()));
-    out[static_cast<std::size_t>(unknown)] = floor_div(total, rest);
-    if (!(rest * out[static_cast<std::size_t>(unknown)] == total))
-      n.unify(total, rest * out[static_cast<std::size_t>(unknown)], "the number of elements changes");
+    // What is copied is on both sides, and may be 0.
+    const auto is_copied = [&](std::size_t k) { return !allow_zero && k < wanted.size() && wanted[k] == Dim(0); };
+    Dim given = 1, others = 1;
+    for (std::size_t k = 0; k < in.size(); ++k) given *= is_copied(k) ? Dim(1) : in[k];
+    for (std::size_t k = 0; k < out.size(); ++k) others *= is_copied(k) ? Dim(1) : out[k];
+    if (others == Dim(0)) n.fail("the new shape has both -1 and 0");
+    if (given.is_constant() && others.is_constant() && given.value() % others.value() != 0)
+      n.fail(fmt::format("{} elements do not fit a multiple of {}", given.text(), others.text()));
+    Dim& left = out[static_cast<std::size_t>(unknown)];
+    left = floor_div(given, others);
+    if (!(others * left == given)) n.unify(given, others * left, "the number of elements changes");
   } else if (!(total == rest)) {
     if (total.is_constant() && rest.is_constant()) n.fail(fmt::format("{} cannot become {}", text(in), text(out)));
     n.unify(total, rest, "the number of elements changes");

@@ -174,6 +174,7 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
             beams_input = 9;
   const int64_t heads = c.positive("num_heads");
   const bool shared = c.has(shared_input);
+  if (c.has(past_input) != c.has(past_input + 1)) c.fail("past_key and past_value belong together");
   if (shared && !c.has(past_input)) c.fail("past_sequence_length is given, and there is no past");
   if (!shared && c.integer("past_present_share_buffer", 0) != 0) c.fail("past_present_share_buffer needs past_sequence_length");
   c.need_rank(past_input, 4, "[batch, heads, before, size]");

@@ -127,6 +127,13 @@ def shape_stated_wrongly_is_what_many_files_hold():
 # ---- ranks
 
 
+@case(INVALID, "DecoderMaskedMultiHeadAttention 'n'", "past_key and past_value belong together")
+def past_keys_without_past_values():
+    inputs = [*(value(name, (1, 1, 8)) for name in "qkv"), value("past", (1, 2, 5, 4)), value("tokens", (1,), T.INT32)]
+    attention = node("DecoderMaskedMultiHeadAttention", ["q", "k", "v", "", "", "past", "", "tokens"], ["y"], name="n", domain="com.microsoft", num_heads=2, past_present_share_buffer=1)
+    return model([attention], inputs=inputs, outputs=[value("y", None)], opsets=MICROSOFT)
+
+
 @case(INVALID, "MultiHeadAttention 'n'", "rank 1")
 def rank_of_a_contributed_operator():
     inputs = [value("q", (2, 3, 8)), value("k", (4,)), value("v", (2, 5, 8))]

@@ -219,7 +219,8 @@ const std::vector<const Node*>& KernelQuery::absorbed() const {
 void KernelQuery::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,
                            bool narrow) {
   const Kernel& kernel = find_kernel(row);
-  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix()) || (kernel.bf16 && !may_round()) ||
+  const bool flushes = lowerer_.options_.flush_weights;  // dot products of bfloat16 flush, whatever the processor's mode
+  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix()) || (kernel.bf16 && !(may_round() && flushes)) ||
       (kernel.varies && math() == Math::Reproducible)) {
     varying_ = varying_ || kernel.varies;
     return;

@@ -25,7 +25,7 @@ struct LowerOptions {
   bool small = false;  ///< the least code and weights: no kernels that mix values, and few kinds of kernels
   Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
-  bool flush_weights = false;        ///< subnormal numbers among packed weights become zeros
+  bool flush_weights = false;        ///< subnormal numbers among packed weights become zeros, and values may
   bool heap = true;                  ///< false: memory whose size has no bound is refused
   int64_t max_trip = 1'000'000'000;  ///< iterations of loops that state no number
   bool channels_last = true;

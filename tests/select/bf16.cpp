@@ -17,7 +17,7 @@ struct Product {
   int64_t size = 384;
 };
 /// The kernel of a product by a constant matrix, and what it reads the weights as: "gemm_bf16 bf16".
-std::string kernel(const Product& p, Math math) {
+std::string kernel(const Product& p, Math math, bool flush = true) {
   const std::string n = std::to_string(p.size);
   Graph graph = parse_graph("graph \"g\" (x: f32[" + p.rows + ", " + n + "], w: f32[" + n + ", " + n +
                             "]) -> (z) {\n  y: ? = MatMul(x, w)\n  " + p.reader + "\n}\n");
@@ -28,7 +28,7 @@ std::string kernel(const Product& p, Math math) {
   graph[w].constant = std::make_shared<const TensorData>(TensorData{ElementType::F32, {p.size, p.size}, Bytes::of(std::move(weights)), {}});
   graph.inputs.pop_back();
   graph = run_passes("infer_shapes,lower_elementwise,fuse_expressions,mark_direct,eliminate_dead_code", std::move(graph));
-  const Program program = lower_graph(graph, *find_target(p.target), {.math = math}, nullptr);
+  const Program program = lower_graph(graph, *find_target(p.target), {.math = math, .flush_weights = flush}, nullptr);
   std::string found;
   for_each_call(program.steps, [&](const Call& call, int) {
     for (const Arg& arg : call.args) {
@@ -48,6 +48,11 @@ TEST_CASE("operands are rounded to bfloat16 where that was asked for and is fast
   for (const Math math : {Math::Default, Math::Strict, Math::Fast, Math::Reproducible}) CHECK(!kernel({}, math).ends_with("bf16"));
   CHECK(!kernel({.reader = "z: ? = Sign(y)"}, Math::Bf16).ends_with("bf16"));
   CHECK(!kernel({.target = "x86-64-v3"}, Math::Bf16).ends_with("bf16"));
+}
+
+TEST_CASE("operands stay floats where subnormal numbers are kept") {
+  CHECK(!kernel({}, Math::Bf16, false).ends_with("bf16"));
+  CHECK(kernel({.rows = "1", .size = 4096}, Math::Bf16, false) == "gemv bf16");
 }
 
 TEST_CASE("weights that a product waits for are rounded where operands are not") {

@@ -1,6 +1,6 @@
 """Plants one fault after the other in a copy of the runtime's headers, and asks whether a test of the kernels sees it.
 
-    faults.py [--few] [TEST...]
+    faults.py [--few] [--main OBJECT] [TEST...]      OBJECT: Catch2's main program, which takes longest to compile
 
 A fault is an exact text of a header and what stands in its place. The text must be there once: a list that kernels have left behind is an
 error. The same test must pass with sound headers, and a fault must compile, so that it is the fault which makes a test fail. Accesses that
@@ -8,6 +8,7 @@ are not aligned end the program, as a GPU would end it.
 
 Exit code: 1 if a fault was not seen, 2 if the list does not fit the kernels.
 """
+import argparse
 import os
 import shutil
 import subprocess
@@ -161,12 +162,14 @@ def run(command):
 class Workplace:
     """A folder where tests are compiled. What Catch2 has in its headers is compiled once."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, catch_main):
         self.folder = Path(folder)
         shutil.copytree(ROOT / "runtime_stub", self.folder / "sound")
         (self.folder / "catch.hpp").write_text("#include <catch2/catch.hpp>\n#include <random>\n#include <vector>\n")
         self.compile("-x", "c++-header", self.folder / "catch.hpp", "-o", self.folder / "catch.hpp.gch")
-        self.compile("-c", "tests/catch_main.cpp", "-o", self.folder / "main.o")
+        self.main = catch_main or self.folder / "main.o"
+        if not catch_main:
+            self.compile("-c", "tests/catch_main.cpp", "-o", self.main)
 
     def compile(self, *arguments):
         done = run([*COMPILER, *arguments])
@@ -176,7 +179,7 @@ class Workplace:
     def tested(self, headers, test):
         """How the test's program ends, with these headers."""
         program = self.folder / "test"
-        self.compile("-include", self.folder / "catch.hpp", "-I.", "-I", headers, f"tests/kernels/gpu/{test}.cpp", self.folder / "main.o", "-o", program)
+        self.compile("-include", self.folder / "catch.hpp", "-I.", "-I", headers, f"tests/kernels/gpu/{test}.cpp", self.main, "-o", program)
         return run([program, "--abort"])
 
     def planted(self, fault):
@@ -190,19 +193,22 @@ class Workplace:
         return folder
 
 
-def main(arguments):
-    few = "--few" in arguments
-    tests = [a for a in arguments if a != "--few"]
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--few", action="store_true")
+    parser.add_argument("--main", type=Path)
+    parser.add_argument("tests", nargs="*")
+    options = parser.parse_args()
     for fault in FAULTS:
         count = (ROOT / GPU / f"{fault.header}.hpp").read_text().count(fault.text)
         if count != 1:
             fail(f"{GPU}/{fault.header}.hpp has {count} times what is one place of '{fault.what}':\n{fault.text}")
-    chosen = [f for f in FAULTS if (f.few or not few) and (not tests or f.test in tests)]
+    chosen = [f for f in FAULTS if (f.few or not options.few) and (not options.tests or f.test in options.tests)]
     if not chosen:
         fail("no faults of these tests")
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
-        place = Workplace(folder)
+        place = Workplace(folder, options.main)
         for test in dict.fromkeys(f.test for f in chosen):
             sound = place.tested(place.folder / "sound", test)
             if sound.returncode != 0:
@@ -217,4 +223,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

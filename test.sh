@@ -102,7 +102,7 @@ stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --s
 stage "layout of C++" script tests/style/run.sh
 stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 files that changed last; --all: in all
 stage "unit tests and kernels" run_ctest release --label-exclude integration
-stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
+stage "conformance" script tests/conformance/run.sh  # each operator at -O0, one of twelve node tests at -O1; --all: all at -O1, and the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
 stage "whole networks" script tests/zoo/run.sh  # every other one on two threads, every fourth at -O3; --all: each on one and on two at -O3, and all there are
 # Most of these take one processor most of their time. The longest come first.

@@ -5,8 +5,8 @@
     for fault in judged_in_groups(cases, lambda case: [Unit(case.model)], judge): ...
 
 Units are built with -O0, or with what $ONNXC_UNITS_LEVEL says: what is tested so are shapes, values and the steps that lowering chooses, whose text is the same at any level, and
--O1 takes the compiler four times as long. What it makes of kernels at -O1 show ONNX's backend tests, the kernels' own tests and tests/numerics, at -O3 whole networks and the checks that build each
-model alone.
+-O1 takes the compiler four times as long. What it makes of kernels at -O1 show the kernels' own tests, a part of ONNX's backend tests and tests/numerics, at -O3 whole networks and the checks that
+build each model alone.
 
 A unit that does not compile is told of by its own CompileError, with what the compiler said, and fails no other of its group. What did not change is not built again.
 """

@@ -15,7 +15,7 @@ build="${ONNXC_BUILD:-build}"
 [ -x "$build/conformance" ] || { echo "(no $build/conformance)"; exit 77; }
 "$ONNXC_PYTHON" -c 'import ml_dtypes, onnx, onnxruntime' 2>/dev/null || { echo "no Python with onnxruntime: tools/setup.sh --test-deps"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
-cases=400 level=-O0  # tests/conformance/run.sh has each operator at -O1
+cases=400 level=-O0
 [ "${1:-}" != --all ] || { cases=6000 level=-O1; shift; }
 
 code=0

@@ -6,6 +6,7 @@ Made models: a decoder's attention with a cache (past and present [batch, heads,
 the last samples, caches that have their capacity, and what is scattered. Each is compiled with -O0 and -O3, the decoder for two threads, too. Then what is refused, and how.
 Units are built by tests/units.py.
 """
+import itertools
 import os
 import pathlib
 import sys
@@ -153,12 +154,12 @@ def grouped(heads=4, groups=2, size=16):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def updated_caches(batch, room=40):
+def updated_caches(room=40):
     """Beside ONNX Runtime, whose caches grow, and to the bit what the unit gives with caches of that capacity as inputs and outputs. A second text is one token shorter."""
     made = grouped()
     reference, names = onnxruntime.InferenceSession(made.SerializeToString()), [o.name for o in made.graph.output]
-    for level in "-O0", "-O3":
-        session, keeping = (onnxc.InferenceSession(made, options=[level, *more]) for more in ([], ["--state=auto"]))
+    built = built_together([Unit(made, (level, *more)) for level in ("-O0", "-O3") for more in ((), ("--state=auto",))])
+    for batch, (session, keeping) in itertools.product((1, 2), zip(built[::2], built[1::2])):
         state = keeping.new_state(batch=batch, past=room)
         kept = {i.name: np.zeros((batch, 2, room, 16), np.float32) for i in made.graph.input if "past" in i.name}
         theirs, before = {name: value[:, :, :0] for name, value in kept.items()}, 0
@@ -181,7 +182,7 @@ def updated_caches(batch, room=40):
             assert "have room for all" in str(error), error
         else:
             raise AssertionError("a cache has more than its room")
-    print(f"caches with their capacity: {room} tokens of {batch} texts")
+    print(f"caches with their capacity: {room} tokens of one text and of two")
 
 
 def scattered():
@@ -193,18 +194,18 @@ def scattered():
                                   [helper.make_tensor_value_info(*o) for o in outputs], [numpy_helper.from_array(np.float32(2), "two")])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=12)
 
-    for made in of(), of(helper.make_node("Neg", ["past"], ["before"])), of(helper.make_node("Identity", ["past"], ["before"])):
-        for level in "-O0", "-O3":
-            keeping = onnxc.InferenceSession(made, options=[level, "--state=past=present"])
-            state, cache = keeping.new_state(), np.zeros((2, 6, 3), np.float32)
-            for at in ([0, 3], [2, 1], [4, 4]):
-                x, before = normal(2, 2, 3), cache.copy()
-                for b in range(2):
-                    cache[b, at[b] : at[b] + 2] = x[b]
-                y, present, *others = state.run(None, {"x": x, "at": np.array(at)})
-                assert np.array_equal(present, cache) and np.array_equal(y, 2 * cache), f"{at}: {present}, not {cache}"
-                sign = -1 if made.graph.node[1].op_type == "Neg" else 1
-                assert all(np.array_equal(other, sign * before) for other in others), f"{at}: what was before is {others}"
+    models = of(), of(helper.make_node("Neg", ["past"], ["before"])), of(helper.make_node("Identity", ["past"], ["before"]))
+    built = built_together([Unit(made, (level, "--state=past=present")) for level in ("-O0", "-O3") for made in models])
+    for made, keeping in zip(models * 2, built):
+        state, cache = keeping.new_state(), np.zeros((2, 6, 3), np.float32)
+        for at in ([0, 3], [2, 1], [4, 4]):
+            x, before = normal(2, 2, 3), cache.copy()
+            for b in range(2):
+                cache[b, at[b] : at[b] + 2] = x[b]
+            y, present, *others = state.run(None, {"x": x, "at": np.array(at)})
+            assert np.array_equal(present, cache) and np.array_equal(y, 2 * cache), f"{at}: {present}, not {cache}"
+            sign = -1 if made.graph.node[1].op_type == "Neg" else 1
+            assert all(np.array_equal(other, sign * before) for other in others), f"{at}: what was before is {others}"
     print("what is scattered: in place, or not where others read it")
 
 
@@ -305,7 +306,7 @@ def refusals():
     refused(made, "state=nothing", "which is no output")
     refused(made, "state=y", "cannot be the state behind 'state'")
     refused(model([helper.make_node("Neg", ["x"], ["y"])], [("x", F, [3])], [("y", F, [3])]), "auto", "no input and output have the names")
-    keeping = onnxc.InferenceSession(outermost(), options=["--state=past=present"])
+    keeping, = built_together([Unit(outermost(), ("--state=past=present",))])
     x = normal(2, 5)
     for call, words in (lambda: keeping.run(None, {"x": x, "past": normal(1, 5)}), "new_state"), (lambda: keeping.new_state(), "'past'"), (lambda: keeping.new_state(past=4, more=1), "'more'"):
         try:
@@ -329,8 +330,7 @@ def refusals():
 def main():
     made_models()
     moved_states()
-    updated_caches(1)
-    updated_caches(2)
+    updated_caches()
     scattered()
     refusals()
     for folder in map(pathlib.Path, sys.argv[1:]):

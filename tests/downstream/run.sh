@@ -49,6 +49,8 @@ check() {  # check GENERATOR
   echo "$1: right"
 }
 check Ninja
+# What comes now is built at -O0: it is about rules and programs, and once as users build is enough.
+export AT_LEVEL=-O0 AT_LEVEL_CXX="${CXX:-c++}" CXX="$PWD/tests/at_level.sh"
 if command -v make >/dev/null; then check "Unix Makefiles"; fi
 
 # A model that exceeds a limit fails the build, with the reason, and leaves no source.

@@ -117,7 +117,7 @@ beside "states" script tests/state/run.sh  # to the bit as inputs and outputs, a
 beside "sequences of many sizes" script tests/sequence_sizes/run.sh  # a few models at -O0; --all: each with open dimensions, at -O3
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 beside "benchmarks against other engines" script tests/bench/run.sh
-beside "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
+beside "values in place" script tests/placement/run.sh  # two units of each network at -O0; --all: four at -O3
 beside "refusals" script tests/refuse/run.sh
 beside "units against their models" script tests/verify/run.sh
 beside "a model from inside" at_o1 script tests/sight/run.sh
@@ -173,7 +173,7 @@ long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "sequences of many sizes, all models" script tests/sequence_sizes/run.sh build --all
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
 long_stage "states, built with -O3" units_for_use tests/state/run.sh
-long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
+long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh build --all
 long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh

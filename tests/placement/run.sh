@@ -3,5 +3,5 @@
 #
 # Many units are built in one, with -O0 (tests/units.py), as the steps that lowering chooses are what is tested. With ONNXC_UNITS_LEVEL=-O3 they are built as for use.
 #
-#   tests/placement/run.sh [BUILD_FOLDER]
+#   tests/placement/run.sh [BUILD_FOLDER [--all] [--gpu]]      see check.py
 exec "$(dirname "$0")/../run_check.sh" tests/placement/check.py 'numpy, onnx, onnxruntime' "$@"

@@ -104,7 +104,7 @@ stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "conformance" script tests/conformance/run.sh  # each operator at -O0, one of twelve node tests at -O1; --all: all at -O1, and the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
-stage "whole networks" script tests/zoo/run.sh  # every other one on two threads, every fourth at -O3; --all: each on one and on two at -O3, and all there are
+stage "whole networks" script tests/zoo/run.sh  # every other one on two threads, every fourth at -O3, small ones at -O0; --all: each on one and on two at -O3, and all there are
 # Most of these take one processor most of their time. The longest come first.
 beside "AArch64 in an emulator" script tests/cross/aarch64.sh
 beside "Windows in Wine" script tests/windows/run.sh  # the digits sample, a transformer; --all: four networks, three processors

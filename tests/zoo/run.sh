@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
-# Without --threads every other model is built for two threads, the others for one; every fourth with -O3 as users have it, the others with -O1. Neighbours in the list of real
-# models are of one kind.
+# Without --threads every other model is built for two threads, the others for one; every fourth with -O3 as users have it, the others with -O1, or with -O0 where the file is so small
+# that a run takes less than to compile it. Neighbours in the list of real models are of one kind.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
@@ -41,14 +41,17 @@ fi
 jobs=()
 for i in "${!models[@]}"; do
   level=O3
-  [ -n "$threads" ] || [ $((i % 4)) = 0 ] || level=O1
+  if [ -z "$threads" ] && [ $((i % 4)) != 0 ]; then
+    level=O1
+    [ "$(stat -Lc %s "$folder/${models[i]}/model.onnx")" -ge 1000000 ] || level=O0
+  fi
   jobs+=("${threads:-$((1 + i % 2))} $level ${models[i]}")
 done
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {
   local threads level model output
   read -r threads level model <<<"$1"
-  [ "$level" = O3 ] || export ONNXC_CXX="$at_o1"
+  [ "$level" = O3 ] || export ONNXC_CXX="$at_level" AT_LEVEL="-$level"
   if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" --threads "$threads" 2>&1)"; then
     printf 'ok      %-26s threads %s -%s  %s\n' "$model" "$threads" "$level" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
@@ -57,9 +60,9 @@ run_model() {
   fi
 }
 export -f run_model
-at_o1="$root/tests/at_level.sh"
+at_level="$root/tests/at_level.sh"
 export AT_LEVEL_CXX="${ONNXC_CXX:-${CXX:-c++}}"  # what at_level.sh calls
-export onnxc folder at_o1
+export onnxc folder at_level
 exec 3>&1
 lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))

@@ -63,7 +63,7 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
 units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O0
 
-at_o1() { AT_LEVEL_CXX="${ONNXC_CXX:-${CXX:-c++}}" ONNXC_CXX="$PWD/tests/at_level.sh" "$@"; }  # what `onnxc run` builds otherwise with -O3
+at_o0() { AT_LEVEL=-O0 AT_LEVEL_CXX="${ONNXC_CXX:-${CXX:-c++}}" ONNXC_CXX="$PWD/tests/at_level.sh" "$@"; }  # what `onnxc run` builds otherwise with -O3
 
 all_networks() { ONNXC_ALL_NETWORKS=1 "$@"; }
 
@@ -116,15 +116,15 @@ beside "compressed models" script tests/compress/run.sh  # --all: also large net
 beside "states" script tests/state/run.sh  # to the bit as inputs and outputs, at -O0; --all: at -O3
 beside "sequences of many sizes" script tests/sequence_sizes/run.sh  # a few models at -O0; --all: each with open dimensions, at -O3
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
-beside "benchmarks against other engines" script tests/bench/run.sh
+beside "benchmarks against other engines" at_o0 script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # two units of each network at -O0; --all: four at -O3
 beside "refusals" script tests/refuse/run.sh
 beside "units against their models" script tests/verify/run.sh
-beside "a model from inside" at_o1 script tests/sight/run.sh
-beside "kernels by measurement" script tests/tune/run.sh
+beside "a model from inside" at_o0 script tests/sight/run.sh
+beside "kernels by measurement" at_o0 script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
-beside "python" at_o1 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
+beside "python" at_o0 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "a Debian package" script tests/deb/run.sh
 beside "shells, options in files, errors for programs" script tests/shell/run.sh
@@ -137,13 +137,13 @@ beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "integer kernels to the bit" script tests/quantised/run.sh  # 60 forms of each at -O0; --all: 200
 beside "random quantised networks" script tests/differential/quantised.sh  # 60 at -O0; --all: 1000
 beside "node tests for GPUs in the emulator" script tests/gpu/conformance.sh  # a tenth of them; --all: each
-beside "units for GPUs in the emulator" at_o1 script tests/gpu/units.sh
+beside "units for GPUs in the emulator" at_o0 script tests/gpu/units.sh
 beside "chains of nodes on the emulated GPU" script tests/gpu/chains.sh
 beside "sessions on the emulated GPU" script tests/gpu/sessions.sh
 beside "a detector on a GPU and a processor" script tests/gpu/detector.sh
 beside "units for GPUs and compilers" script tests/gpu/sources.sh
 long_stage "what a GPU will be measured with" script bench/gpu/rehearse.sh
-beside "custom operators" script tests/custom/run.sh
+beside "custom operators" at_o0 script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 beside "samples" script tests/samples/run.sh
@@ -177,6 +177,11 @@ long_stage "values in place, built with -O3" units_for_use tests/placement/run.s
 long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
+long_stage "a model from inside, built with -O3" script tests/sight/run.sh
+long_stage "kernels by measurement, built with -O3" script tests/tune/run.sh
+long_stage "units for GPUs in the emulator, built with -O3" script tests/gpu/units.sh
+long_stage "custom operators, built with -O3" script tests/custom/run.sh
+long_stage "benchmarks against other engines, built with -O3" script tests/bench/run.sh
 long_stage "quantised models, large ones too" all_networks script tests/quantize/run.sh
 long_stage "weights of few bits, 8 and 4 each" all_networks script tests/weight_bits/run.sh
 long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh

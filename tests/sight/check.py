@@ -109,9 +109,9 @@ def check_units(root, models):
             text = (work / "plain.cpp").read_text() + (work / "plain.h").read_text()
             expect("profile" not in text and "timed(" not in text, f"{name} {options}: nothing of --profile when it is off")
             call(ONNXC, folder / "model.onnx", "-o", work / "unit.cpp", "--profile", *options)
-            for compiler in ("g++", "clang++-14"):
+            for compiler, level in (("g++", "-O1"), ("clang++-14", "-O0")):  # Clang warns of the same at any level
                 if subprocess.run(["which", compiler], capture_output=True).returncode == 0:
-                    call(compiler, *WARNINGS, "-O1", "-march=native", "-I", RUNTIME, "-c", work / "unit.cpp", "-o", work / "unit.o")
+                    call(compiler, *WARNINGS, level, "-march=native", "-I", RUNTIME, "-c", work / "unit.cpp", "-o", work / "unit.o")
                     needs = subprocess.run(["nm", "-u", work / "unit.o"], capture_output=True, text=True).stdout
                     expect("gxx_personality" not in needs and "__atomic" not in needs, f"{name} {options}: no library of C++", needs)
     folder = root / "units" / "loop"

@@ -1,6 +1,6 @@
 // Runs the unit `unit` once, by the C ABI: call SYMBOL... -- INPUT_FILE... -- OUTPUT_FILE...; raw bytes of plain tensors.
-#include <onnxc/memory.hpp>
 #include <onnxc/model.h>
+#include <onnxc/memory.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,9 @@ int main(int count, char** words) {
     else given.back().emplace_back(words[i]);
   }
   const onnxc_model& model = *unit_model();
-  if (given.size() != 3 || static_cast<int>(given[0].size()) != model.symbol_count || static_cast<int>(given[1].size()) != model.input_count) return 2;
+  if (given.size() != 3 || static_cast<int>(given[0].size()) != model.symbol_count ||
+      static_cast<int>(given[1].size()) != model.input_count)
+    return 2;
   std::vector<std::int64_t> symbols(given[0].size() + 1);
   for (std::size_t i = 0; i < given[0].size(); ++i) symbols[i] = std::atoll(given[0][i].c_str());
   std::vector<std::vector<char>> inputs, outputs;

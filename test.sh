@@ -147,6 +147,7 @@ beside "custom operators" at_o0 script tests/custom/run.sh
 beside "sizes that no memory holds" script tests/sizes/run.sh
 beside "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 beside "samples" script tests/samples/run.sh
+beside "samples in C and Rust" script tests/bindings/run.sh
 beside "a model in a page" script tests/web/run.sh
 beside "words on a board" script tests/keyword/run.sh
 beside "sentences by their meaning" script tests/embed/run.sh

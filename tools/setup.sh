@@ -22,7 +22,7 @@ packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libproto
 test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
                chromium  # opens the pages of `onnxc report`
-               dpkg-dev pkg-config zsh fish groff-base)  # the Debian package; completion and the manual page
+               dpkg-dev pkg-config zsh fish groff-base cargo)  # the Debian package; completion and the manual page; a sample in Rust
 cross_packages=(g++-aarch64-linux-gnu qemu-user
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib qemu-system-arm  # Cortex-M; the C++ library's headers serve RISC-V and WebAssembly, too
                 gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf qemu-system-misc g++-riscv64-linux-gnu g++-s390x-linux-gnu

@@ -11,7 +11,7 @@ wine=/usr/lib/wine/wine64 compiler=x86_64-w64-mingw32-g++-posix
 if ! command -v "$compiler" >/dev/null || [ ! -x "$wine" ]; then echo "no mingw-w64 or no Wine: tools/setup.sh --cross-deps"; exit 77; fi
 "$ONNXC_PYTHON" -c 'import numpy, onnx' 2>/dev/null || { echo "no Python with numpy and onnx: tools/setup.sh --test-deps"; exit 77; }
 work="$(mktemp -d)"
-trap '/usr/lib/wine/wineserver64 -k 2>/dev/null; rm -rf "$work"' EXIT
+trap '/usr/lib/wine/wineserver64 -k 2>/dev/null || true; rm -rf "$work"' EXIT
 export WINEPREFIX="$work/wine" WINEDEBUG=-all
 passed=0 failed=0
 tell() { if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $2"; fi; }

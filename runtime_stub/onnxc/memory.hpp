@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "model.h"
 
@@ -21,7 +22,7 @@ class Memory {
 
   /// Frees all blocks.
   void clear() noexcept {
-    while (first_ != nullptr) release(this, first_ + 1);
+    for (Header* header = std::exchange(first_, nullptr); header != nullptr;) give_back(std::exchange(header, header->next));
   }
   const onnxc_allocator& allocator() const noexcept { return allocator_; }
   operator const onnxc_allocator&() const noexcept { return allocator_; }  // NOLINT: that is what it is for
@@ -47,8 +48,9 @@ class Memory {
     Header* const header = static_cast<Header*>(block) - 1;
     (header->previous != nullptr ? header->previous->next : memory.first_) = header->next;
     if (header->next != nullptr) header->next->previous = header->previous;
-    ::operator delete(header, std::align_val_t(alignof(Header)));
+    give_back(header);
   }
+  static void give_back(Header* header) { ::operator delete(header, std::align_val_t(alignof(Header))); }
 
   Header* first_ = nullptr;
   onnxc_allocator allocator_{this, allocate, release};

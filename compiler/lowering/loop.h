@@ -54,8 +54,8 @@ class LoopLowering {
   View condition_;
   DimList symbols_;  ///< the extents of carried values that vary
   std::vector<View> carried_views_;
-  std::vector<bool>
-      owns_block_{};  ///< a carried value is a heap block, whole, which others may take the place of; not a row of what a loop around stacks
+  /// Which carried values are heap blocks, whole, which others may take the place of; a row of what a loop around stacks is none.
+  std::vector<bool> owns_block_{};
   std::vector<Scanned> scanned_;
 };
 

@@ -21,16 +21,21 @@ struct Case {
   int64_t steps = 0, rows = 0;  // of slices
 };
 
+/// Packed weights as words of a pair each.
+std::vector<float> packed_pairs(const std::vector<float>& b, pack::PanelShape shape) {
+  const std::vector<uint16_t> codes = pack::bf16_pairs(b, shape);
+  std::vector<float> words(codes.size() / 2);
+  std::memcpy(words.data(), codes.data(), words.size() * sizeof(float));
+  return words;
+}
+
 template <int MR, int NV, bool any = false>
 void check(const Case& t) {
   INFO("m " << t.m << " n " << t.n << " k " << t.k << " threads " << t.threads << " tile " << MR << "x" << NV << " slices of " << t.steps);
   constexpr int64_t NR = NV * Vec::width;
   const int64_t lda = t.k + 3, ldc = t.n + 5, pairs = contract::bf16_pairs(t.k);
   const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
-  const auto codes = pack::bf16_pairs(b, {.k = t.k, .n = t.n, .nr = NR});
-  std::vector<float> words(codes.size() / 2);
-  std::memcpy(words.data(), codes.data(), words.size() * sizeof(float));
-  const Aligned packed(words), packed_bias(pack::padded(bias, NR));
+  const Aligned packed(packed_pairs(b, {.k = t.k, .n = t.n, .nr = NR})), packed_bias(pack::padded(bias, NR));
   const Unaligned x(std::vector<float>(a.begin(), a.end() - 3)), r(residual);
   std::vector<float> c(size_t(t.m * ldc) + 1, kGuard);
   const int64_t block = t.steps > 0 ? t.rows : contract::block_rows(pairs, any && t.m <= 4 ? 4 : MR);
@@ -91,10 +96,8 @@ TEST_CASE("pairs of bfloat16 keep their bits") {
   const std::vector<std::vector<float>> rows{{1, 0, 0, 1},         {0, 1, 1, 0},          {1e-30f, 0, 0, 3},
                                              {kInfinity, 1, 2, 3}, {1, -kInfinity, 2, 3}, {0, 0, 0, NAN}};
   const std::vector<float> weights{1, 10, 100, 1000};
-  const auto codes = pack::bf16_pairs(weights, {.k = 4, .n = 1, .nr = 2 * Vec::width});
-  std::vector<float> words(codes.size() / 2), c(rows.size());
-  std::memcpy(words.data(), codes.data(), words.size() * sizeof(float));
-  const Aligned packed(words);
+  const Aligned packed(packed_pairs(weights, {.k = 4, .n = 1, .nr = 2 * Vec::width}));
+  std::vector<float> c(rows.size());
   std::vector<float> a;
   for (const auto& row : rows) a.insert(a.end(), row.begin(), row.end());
   const auto m = int64_t(rows.size());

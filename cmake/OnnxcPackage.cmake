@@ -9,12 +9,14 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/onnxcConfigVersion.cmake 
 # The package as installed.
 set(ONNXC_PACKAGE_BIN ${CMAKE_INSTALL_BINDIR})
 set(ONNXC_PACKAGE_INCLUDE ${CMAKE_INSTALL_INCLUDEDIR})
+set(ONNXC_PACKAGE_SERVING ${CMAKE_INSTALL_DATADIR}/onnxc)
 configure_package_config_file(cmake/onnxcConfig.cmake.in ${PROJECT_BINARY_DIR}/installed/onnxcConfig.cmake
-                              INSTALL_DESTINATION ${package_folder} PATH_VARS ONNXC_PACKAGE_BIN ONNXC_PACKAGE_INCLUDE
+                              INSTALL_DESTINATION ${package_folder} PATH_VARS ONNXC_PACKAGE_BIN ONNXC_PACKAGE_INCLUDE ONNXC_PACKAGE_SERVING
                               NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 install(FILES ${PROJECT_BINARY_DIR}/installed/onnxcConfig.cmake ${PROJECT_BINARY_DIR}/onnxcConfigVersion.cmake
-              cmake/OnnxcAddModel.cmake DESTINATION ${package_folder})
+              cmake/OnnxcAddModel.cmake cmake/OnnxcAddServer.cmake DESTINATION ${package_folder})
 install(DIRECTORY runtime_stub/onnxc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY serving DESTINATION ${CMAKE_INSTALL_DATADIR}/onnxc FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp")  # what onnxc_add_server compiles
 install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 configure_file(cmake/onnxc.pc.in ${PROJECT_BINARY_DIR}/installed/onnxc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/installed/onnxc.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)  # nothing of it depends on the machine
@@ -54,7 +56,9 @@ include(CPack)
 # The package as built: -DCMAKE_PREFIX_PATH=build.
 set(ONNXC_PACKAGE_BIN ${PROJECT_BINARY_DIR})
 set(ONNXC_PACKAGE_INCLUDE ${PROJECT_SOURCE_DIR}/runtime_stub)
+set(ONNXC_PACKAGE_SERVING ${PROJECT_SOURCE_DIR})
 configure_package_config_file(cmake/onnxcConfig.cmake.in ${PROJECT_BINARY_DIR}/onnxcConfig.cmake
                               INSTALL_DESTINATION ${PROJECT_BINARY_DIR} INSTALL_PREFIX ${PROJECT_BINARY_DIR}
-                              PATH_VARS ONNXC_PACKAGE_BIN ONNXC_PACKAGE_INCLUDE NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+                              PATH_VARS ONNXC_PACKAGE_BIN ONNXC_PACKAGE_INCLUDE ONNXC_PACKAGE_SERVING NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 configure_file(cmake/OnnxcAddModel.cmake ${PROJECT_BINARY_DIR}/OnnxcAddModel.cmake COPYONLY)
+configure_file(cmake/OnnxcAddServer.cmake ${PROJECT_BINARY_DIR}/OnnxcAddServer.cmake COPYONLY)

@@ -17,7 +17,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
-          libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev catch2 libbenchmark-dev
+          libboost1.81-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev catch2 libbenchmark-dev
           graphviz)  # dot: the graphs of `onnxc report`; without it they are plainer
 test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with

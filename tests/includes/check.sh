@@ -24,6 +24,7 @@ found="$(grep -rnE --include='*.h' --include='*.cpp' --include='*.inc' '^ *# *in
 found="$(grep -rnE '^ *# *include' runtime_stub/onnxc/contract | grep -vE '# *include (<cstdint>|"\.\./isa\.hpp"|"[a-z_]+\.hpp")$')"
 [ -z "$found" ] || { echo "contracts know no instruction set, and use nothing but each other:"; echo "$found" | sed 's/^/  /'; status=1; }
 forbid codegen 'tools/|tests/|onnx/|google/protobuf/' 'codegen/ may use compiler/ and targets/ only'
+forbid serving 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|onnx/[a-z_]*\.pb' 'serving/ sees the runtime alone: programs with models inside compile it'
 forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CLI/|onnx/' 'runtime_stub/ stands alone'
 found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -vE '^(compiler/frontend|tools/(compress|model|quantize|reduce))/')"
 [ -z "$found" ] || { echo "ONNX's headers are for compiler/frontend, and for commands that write models:"; echo "$found" | sed 's/^/  /'; status=1; }

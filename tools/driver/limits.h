@@ -14,4 +14,7 @@ inline void lift_limits() { limits_hold = false; }
 /// process. Null: the first ends it.
 inline std::atomic<std::atomic<bool>*> asked_to_end = nullptr;
 
+/// Set by a command that looks anew at its files when a SIGHUP comes, which makes this true. Null: it ends the process.
+inline std::atomic<std::atomic<bool>*> asked_to_reload = nullptr;
+
 }  // namespace onnxc

@@ -13,6 +13,7 @@
 #include "tools/onnxc/report.h"
 #include "tools/onnxc/rewriting_commands.h"
 #include "tools/onnxc/run.h"
+#include "tools/onnxc/serve.h"
 #include "tools/onnxc/tune.h"
 #include "tools/onnxc/verify.h"
 #include "tools/package/package.h"
@@ -303,6 +304,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_quantize(app, command);
   add_compress(app, command);
   add_reduce(app, command);
+  add_serve(app, command);
 }
 
 }  // namespace onnxc

@@ -162,6 +162,7 @@ int run(int argc, char** argv) {
       "  onnxc verify model.onnx --each-pass  says whether the unit is what the model says\n"
       "  onnxc info model.onnx                says what is inside\n"
       "  onnxc report model.onnx -o page.html shows what became of it\n"
+      "  onnxc serve model.onnx               puts it behind a port\n"
       "  onnxc package model.onnx --as zephyr -o DIR   makes it a library of Zephyr, Arduino, ESP-IDF, ...\n"
       "  onnxc quantize model.onnx --calibration DIR -o small.onnx   makes it one of integers\n"
       "  onnxc compress model.onnx --calibration DIR -o small.onnx   makes it one of fewer parameters\n"
@@ -213,7 +214,8 @@ int run(int argc, char** argv) {
   }
   a.given = given_options(app);
   const CLI::App& used = command ? *app.get_subcommands().front() : app;
-  const std::string model = used.get_option("model")->as<std::string>();
+  const std::vector<std::string> models = used.get_option("model")->results();  // `serve` takes several
+  const std::string model = models.size() == 1 ? models[0] : std::string(used.get_name());
   const auto refuse = [&](const Error& e) {
     report(e, model);
     return e.exit_code();

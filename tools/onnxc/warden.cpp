@@ -77,6 +77,10 @@ int wait(const Warden& warden) {
     } else {
       signal = sigwaitinfo(&warden.signals, nullptr);
     }
+    if (std::atomic<bool>* const asked = asked_to_reload; signal == SIGHUP && asked != nullptr) {
+      asked->store(true);
+      continue;
+    }
     if (std::atomic<bool>* const asked = asked_to_end; signal > 0 && asked != nullptr && !asked->exchange(true)) continue;
     if (signal > 0) return signal;
   }

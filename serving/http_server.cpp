@@ -1,0 +1,346 @@
+#include "serving/http_server.h"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "serving/log.h"
+#include "serving/protocol.h"
+
+namespace onnxc::serving {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using net::ip::tcp;
+using Stream = beast::basic_stream<tcp, net::strand<net::io_context::executor_type>>;
+
+constexpr std::size_t kHeaderBytes = 16 << 10;
+constexpr std::chrono::seconds kLinger{2}, kGrace{1};
+constexpr std::size_t kLingerBytes = 1 << 20;
+constexpr const char* kJsonBytes = "Inference-Header-Content-Length";
+
+/// Waits in a coroutine for what another thread gives once.
+template <class T>
+class Later {
+ public:
+  /// From any thread; the coroutine goes on in `executor`.
+  template <class Executor>
+  void give(const Executor& executor, T value) {
+    std::function<void()> resume;
+    {
+      const std::lock_guard lock(mutex_);
+      value_ = std::move(value);
+      resume = std::move(resume_);
+    }
+    if (resume) net::post(executor, std::move(resume));
+  }
+  net::awaitable<T> get() {
+    co_await net::async_initiate<const net::use_awaitable_t<>&, void()>(
+        [this](auto handler) {
+          // A handler is moved, not copied, and std::function copies.
+          auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+          const std::unique_lock lock(mutex_);
+          resume_ = [shared] { std::move (*shared)(); };
+          if (value_) net::post(net::get_associated_executor(*shared), std::exchange(resume_, {}));
+        },
+        net::use_awaitable);
+    co_return std::move(*value_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<T> value_;
+  std::function<void()> resume_;
+};
+
+}  // namespace
+
+class HttpServer::State : public std::enable_shared_from_this<State> {
+ public:
+  State(const HttpOptions& options, Service& service, Metrics& metrics) : options_(options), service_(service), metrics_(metrics) {
+    beast::error_code error;
+    const auto address = net::ip::make_address(options.address, error);
+    if (error) throw std::runtime_error("'" + options.address + "' is no IP address to listen at");
+    const tcp::endpoint endpoint(address, options.port);
+    const auto need = [&](const char* what) {
+      if (error) throw std::runtime_error("cannot listen at " + options.address + ", port " + std::to_string(options.port) + ": " + what + error.message());
+    };
+    acceptor_.open(endpoint.protocol(), error);
+    need("");
+    acceptor_.set_option(net::socket_base::reuse_address(true), error);
+    acceptor_.bind(endpoint, error);
+    need("");
+    acceptor_.listen(net::socket_base::max_listen_connections, error);
+    need("");
+  }
+
+  uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  void start() {
+    net::co_spawn(accepting_, accept(), net::detached);
+    for (int k = 0; k < std::max(1, options_.threads); ++k) threads_.emplace_back([this] { context_.run(); });
+  }
+
+  bool drain(std::chrono::milliseconds limit) {
+    const auto begin = Clock::now();
+    is_draining_.store(true);
+    net::post(accepting_, [self = shared_from_this()] { self->stop_accepting(); });
+    while (true) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (connections_.empty() && has_stopped_) return true;
+        if (Clock::now() - begin > kGrace) {
+          for (const Connection& connection : connections_) net::post(connection.stream->get_executor(), [connection] {
+              if (*connection.is_idle) connection.stream->cancel();
+            });
+        }
+      }
+      if (Clock::now() - begin > limit) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  void stop() {
+    work_.reset();
+    context_.stop();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  struct Connection {
+    std::shared_ptr<Stream> stream;
+    std::shared_ptr<bool> is_idle;  // read and written on the stream's strand
+  };
+
+  /// A part of what all bodies together may take.
+  class Share {
+   public:
+    Share(std::atomic<std::size_t>& all, std::size_t most, std::size_t bytes) : all_(all), bytes_(bytes) {
+      is_granted_ = all_.fetch_add(bytes) + bytes <= most;
+    }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+    ~Share() { all_.fetch_sub(bytes_); }
+    bool is_granted() const { return is_granted_; }
+
+   private:
+    std::atomic<std::size_t>& all_;
+    std::size_t bytes_;
+    bool is_granted_ = false;
+  };
+
+  void stop_accepting() {
+    beast::error_code ignored;
+    acceptor_.cancel(ignored);
+  }
+
+  net::awaitable<void> accept() {
+    while (true) {
+      beast::error_code error;
+      // What waits to be accepted when the server ends still is: it may be a client's request.
+      if (is_draining_.load()) acceptor_.non_blocking(true, error);
+      Stream::socket_type accepted(net::make_strand(context_));
+      if (is_draining_.load()) {
+        acceptor_.accept(accepted, error);
+        if (error) break;
+      } else {
+        co_await acceptor_.async_accept(accepted, net::redirect_error(net::use_awaitable, error));
+        if (error == net::error::operation_aborted) continue;
+        if (error) {  // no descriptors, most often: some connection will end
+          log(LogLevel::Errors, "not accepted", {{"error", json_string(error.message())}});
+          net::steady_timer timer(accepting_, std::chrono::milliseconds(100));
+          co_await timer.async_wait(net::redirect_error(net::use_awaitable, error));
+          continue;
+        }
+      }
+      const auto stream = std::make_shared<Stream>(std::move(accepted));
+      stream->socket().set_option(tcp::no_delay(true), error);
+      net::co_spawn(stream->get_executor(), connection(shared_from_this(), stream), net::detached);
+    }
+    beast::error_code ignored;
+    acceptor_.close(ignored);
+    const std::lock_guard lock(mutex_);
+    has_stopped_ = true;
+  }
+
+  /// All requests of a connection.
+  static net::awaitable<void> connection(std::shared_ptr<State> self, std::shared_ptr<Stream> stream) {
+    const auto is_idle = std::make_shared<bool>(false);
+    std::list<Connection>::iterator entry;
+    bool is_welcome = true;
+    {
+      const std::lock_guard lock(self->mutex_);
+      is_welcome = self->connections_.size() < self->options_.connections;
+      entry = self->connections_.insert(self->connections_.end(), {stream, is_idle});
+      self->metrics_.connections.store(static_cast<int64_t>(self->connections_.size()));
+    }
+    try {
+      if (is_welcome) {
+        co_await self->serve(stream, *is_idle);
+      } else {
+        self->metrics_.refused_connections.fetch_add(1);
+        co_await self->refuse(*stream, 503, "too many connections");
+      }
+    } catch (const std::exception& error) {  // memory: this connection ends, the others do not
+      log(LogLevel::Errors, "connection ended", {{"error", json_string(error.what())}});
+    }
+    beast::error_code ignored;
+    stream->socket().close(ignored);
+    const std::lock_guard lock(self->mutex_);
+    self->connections_.erase(entry);
+    self->metrics_.connections.store(static_cast<int64_t>(self->connections_.size()));
+  }
+
+  net::awaitable<void> serve(std::shared_ptr<Stream> shared, bool& is_idle) {
+    Stream& stream = *shared;
+    beast::flat_buffer buffer;
+    while (true) {
+      beast::error_code error;
+      auto caught = net::redirect_error(net::use_awaitable, error);
+      http::request_parser<http::string_body> parser;
+      parser.header_limit(kHeaderBytes);
+      parser.body_limit(options_.body_bytes);
+      if (buffer.size() == 0) {  // else the client sends the next request before it has its answer
+        stream.expires_after(options_.idle_limit);
+        is_idle = true;
+        const std::size_t bytes = co_await stream.async_read_some(buffer.prepare(kHeaderBytes), caught);
+        is_idle = false;
+        if (error) co_return;
+        buffer.commit(bytes);
+      }
+      stream.expires_after(options_.header_limit);
+      co_await http::async_read_header(stream, buffer, parser, caught);
+      if (error == http::error::end_of_stream) co_return;
+      if (error) co_return co_await refuse_message(stream, error);
+      const std::size_t bytes = parser.content_length() ? static_cast<std::size_t>(*parser.content_length()) : parser.chunked() ? options_.body_bytes : 0;
+      if (bytes > options_.body_bytes) co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
+      const Share share(bodies_, options_.bodies_bytes, bytes);
+      if (!share.is_granted()) co_return co_await refuse(stream, 503, "too many requests are being read; try again");
+      stream.expires_after(options_.body_limit);
+      if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+        http::response<http::empty_body> go_on(http::status::continue_, parser.get().version());
+        co_await http::async_write(stream, go_on, caught);
+        if (error) co_return;
+      }
+      co_await http::async_read(stream, buffer, parser, caught);
+      if (error) co_return co_await refuse_message(stream, error);
+      stream.expires_never();
+      http::request<http::string_body> message = parser.release();
+      const bool keeps = message.keep_alive() && !is_draining_.load(std::memory_order_relaxed);
+      const unsigned version = message.version();
+      const bool is_head = message.method() == http::verb::head;
+      const HttpAnswer answer = co_await ask(shared, message);
+      http::response<http::string_body> response(static_cast<http::status>(answer.status), version);
+      response.set(http::field::content_type, answer.type);
+      if (answer.json_bytes) response.set(kJsonBytes, std::to_string(*answer.json_bytes));
+      if (answer.status == 405) response.set(http::field::allow, message.target().starts_with("/v2/repository") || message.target().ends_with("/infer") ? "POST" : "GET");
+      response.keep_alive(keeps && !is_draining_.load(std::memory_order_relaxed));
+      response.body() = answer.body;
+      response.prepare_payload();
+      if (is_head) response.body().clear();
+      stream.expires_after(options_.body_limit);
+      co_await http::async_write(stream, response, caught);
+      if (error) co_return;
+      if (!response.keep_alive()) {
+        stream.socket().shutdown(tcp::socket::shutdown_send, error);
+        co_return;
+      }
+    }
+  }
+
+  net::awaitable<HttpAnswer> ask(std::shared_ptr<Stream> stream, http::request<http::string_body>& message) {
+    HttpRequest request;
+    request.method = std::string(message.method_string());
+    if (request.method == "HEAD") request.method = "GET";
+    request.target = std::string(message.target());
+    if (const auto found = message.find(kJsonBytes); found != message.end()) request.json_bytes = std::string(found->value());
+    request.content_encoding = std::string(message[http::field::content_encoding]);
+    request.body = std::move(message.body());
+    const auto later = std::make_shared<Later<std::function<HttpAnswer()>>>();
+    const auto has_left = std::make_shared<std::atomic<bool>>(false);
+    const std::string logged = log_level() == LogLevel::Requests ? request.method + " " + request.target : std::string();
+    const auto begin = Clock::now();
+    service_.handle(
+        std::move(request), [later, executor = stream->get_executor()](std::function<HttpAnswer()> make) { later->give(executor, std::move(make)); }, [has_left] { return has_left->load(); });
+    // A client that closes its side before it has its answer waits no more.
+    stream->socket().async_wait(tcp::socket::wait_read, [has_left, stream](beast::error_code error) {
+      char byte = 0;
+      if (!error && stream->socket().receive(net::buffer(&byte, 1), tcp::socket::message_peek, error) == 0) has_left->store(true);
+    });
+    const std::function<HttpAnswer()> make = co_await later->get();
+    beast::error_code ignored;
+    stream->socket().cancel(ignored);
+    HttpAnswer answer = make();
+    if (!logged.empty())
+      log(LogLevel::Requests, "request", {{"request", json_string(logged)}, {"status", std::to_string(answer.status)}, {"bytes", std::to_string(answer.body.size())},
+                                         {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
+    co_return answer;
+  }
+
+  net::awaitable<void> refuse_message(Stream& stream, beast::error_code error) {
+    if (error == http::error::header_limit) co_return co_await refuse(stream, 431, "the header is larger than " + std::to_string(kHeaderBytes) + " bytes");
+    if (error == http::error::body_limit) co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
+    if (error == beast::error::timeout) co_return co_await refuse(stream, 408, "the request took too long to come");
+    if (error.category() == http::make_error_code(http::error::end_of_stream).category() && error != http::error::partial_message)
+      co_return co_await refuse(stream, 400, "this is no HTTP request: " + error.message());
+  }
+
+  /// Answers, and ends the connection so that the client reads the answer although it may still be sending.
+  net::awaitable<void> refuse(Stream& stream, unsigned status, std::string what) {
+    if (status < 500) metrics_.bad_requests.fetch_add(1, std::memory_order_relaxed);
+    const HttpAnswer answer = error_answer(status, what);
+    http::response<http::string_body> response(static_cast<http::status>(status), 11);
+    response.set(http::field::content_type, answer.type);
+    response.keep_alive(false);
+    response.body() = answer.body;
+    response.prepare_payload();
+    beast::error_code error;
+    auto caught = net::redirect_error(net::use_awaitable, error);
+    stream.expires_after(kLinger);
+    co_await http::async_write(stream, response, caught);
+    if (error) co_return;
+    stream.socket().shutdown(tcp::socket::shutdown_send, error);
+    std::array<char, 4096> rest{};
+    for (std::size_t bytes = 0; !error && bytes < kLingerBytes;) bytes += co_await stream.async_read_some(net::buffer(rest), caught);
+  }
+
+  const HttpOptions options_;
+  Service& service_;
+  Metrics& metrics_;
+  net::io_context context_;
+  std::optional<net::executor_work_guard<net::io_context::executor_type>> work_{net::make_work_guard(context_)};
+  net::strand<net::io_context::executor_type> accepting_{net::make_strand(context_)};
+  tcp::acceptor acceptor_{accepting_};
+  std::atomic<bool> is_draining_{false};
+  std::atomic<std::size_t> bodies_{0};
+  std::mutex mutex_;
+  std::list<Connection> connections_;
+  bool has_stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+HttpServer::HttpServer(const HttpOptions& options, Service& service, Metrics& metrics) : state_(std::make_shared<State>(options, service, metrics)) {}
+HttpServer::~HttpServer() { state_->stop(); }
+uint16_t HttpServer::port() const { return state_->port(); }
+void HttpServer::start() { state_->start(); }
+bool HttpServer::drain(std::chrono::milliseconds limit) { return state_->drain(limit); }
+
+}  // namespace onnxc::serving

@@ -127,6 +127,7 @@ beside "random cases of each operator" script tests/differential/run.sh  # 400 a
 beside "python" at_o0 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "a Debian package" script tests/deb/run.sh
+beside "a server" script tests/serving/run.sh  # --all: an image of one file, ten minutes of load
 beside "shells, options in files, errors for programs" script tests/shell/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
@@ -168,6 +169,7 @@ beside "images" script tests/images/run.sh
 join
 long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
 long_stage "a wheel" script tests/wheel/run.sh build --all
+long_stage "a server under load, in an image" script tests/serving/run.sh build --all
 long_stage "models of gigabytes" script tests/large/run.sh --all
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2

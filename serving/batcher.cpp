@@ -7,6 +7,9 @@
 namespace onnxc::serving {
 namespace {
 
+/// Before that, a client that sends no more gets its answer: it may only have closed its own direction. Those that gave up waiting come later.
+constexpr std::chrono::seconds kPatience{1};
+
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -99,7 +102,7 @@ void Batcher::work() {
       metrics_.queue_seconds.observe(seconds(job->queued));
       if (start > job->deadline) {
         job->error = RequestError(504, "the request waited longer than it may");
-      } else if (job->is_abandoned && job->is_abandoned()) {
+      } else if (job->queued > kPatience && job->is_abandoned && job->is_abandoned()) {
         job->error = RequestError(499, "the client has left");
       } else {
         jobs.push_back(job.get());

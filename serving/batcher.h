@@ -14,11 +14,11 @@
 namespace onnxc::serving {
 
 struct BatchOptions {
-  int64_t rows = 1;                       ///< of a run; requests are joined up to so many
-  std::chrono::microseconds delay{0};     ///< how long a run may wait for more rows
-  int workers = 1;                        ///< threads that run the model, each with scratch memory of its own
-  int threads = 1;                        ///< of each run; what the unit was compiled for
-  std::size_t queue = 1024;               ///< requests that wait; more are refused
+  int64_t rows = 1;                    ///< of a run; requests are joined up to so many
+  std::chrono::microseconds delay{0};  ///< how long a run may wait for more rows
+  int workers = 1;                     ///< threads that run the model, each with scratch memory of its own
+  int threads = 1;                     ///< of each run; what the unit was compiled for
+  std::size_t queue = 1024;            ///< requests that wait; more are refused
 };
 
 class Batcher {

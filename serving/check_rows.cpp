@@ -42,7 +42,9 @@ bool is_float(const DataType& type) { return type.name == "FP32" || type.name ==
 bool same(const DataType& type, const void* a, int64_t at_a, const void* b, int64_t at_b, int64_t count) {
   if (!is_float(type)) {
     if (!type.is_string())
-      return std::memcmp(static_cast<const char*>(a) + at_a * static_cast<int64_t>(type.bytes), static_cast<const char*>(b) + at_b * static_cast<int64_t>(type.bytes), static_cast<std::size_t>(count) * type.bytes) == 0;
+      return std::memcmp(static_cast<const char*>(a) + at_a * static_cast<int64_t>(type.bytes),
+                         static_cast<const char*>(b) + at_b * static_cast<int64_t>(type.bytes),
+                         static_cast<std::size_t>(count) * type.bytes) == 0;
     for (int64_t i = 0; i < count; ++i) {
       const onnxc_string &x = static_cast<const onnxc_string*>(a)[at_a + i], &y = static_cast<const onnxc_string*>(b)[at_b + i];
       if (x.size != y.size || (x.size > 0 && std::memcmp(x.data, y.data, x.size) != 0)) return false;
@@ -65,8 +67,10 @@ bool same(const DataType& type, const void* a, int64_t at_a, const void* b, int6
 }  // namespace
 
 void Servable::check_rows() const {
-  if (batch_symbol_ < 0) throw std::runtime_error("it has no dimension that is the first of every input and every output, along which requests could be joined");
-  if (unit_.symbols[batch_symbol_].max < kRows) throw std::runtime_error(std::string("its dimension '") + unit_.symbols[batch_symbol_].name + "' has no room for several requests");
+  if (batch_symbol_ < 0)
+    throw std::runtime_error("it has no dimension that is the first of every input and every output, along which requests could be joined");
+  if (unit_.symbols[batch_symbol_].max < kRows)
+    throw std::runtime_error(std::string("its dimension '") + unit_.symbols[batch_symbol_].name + "' has no room for several requests");
   std::mt19937 random(7);
   const auto request_of = [](const std::vector<InputTensor>& tensors) {
     auto request = std::make_shared<InferRequest>();
@@ -83,7 +87,9 @@ void Servable::check_rows() const {
     for (std::size_t axis = 0; axis < whole.shape.size(); ++axis) {
       int64_t& extent = whole.shape[axis];
       if (axis == 0) extent = kRows;
-      else if (extent < 0) extent = std::min<int64_t>(std::max<int64_t>(extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].min, 4), extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].max);
+      else if (extent < 0)
+        extent = std::min<int64_t>(std::max<int64_t>(extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].min, 4),
+                                   extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].max);
       if (axis > 0) row *= extent;
     }
     whole.count = row * kRows;
@@ -121,7 +127,8 @@ void Servable::check_rows() const {
       int64_t row = 1;
       for (std::size_t axis = 1; axis < part.shape.size(); ++axis) row *= part.shape[axis];
       if (!same(*part.type, part.data, 0, whole.data, r * row, row))
-        throw std::runtime_error("a row of its output '" + outputs_[k].name + "' depends on the rows beside it: requests must not be joined");
+        throw std::runtime_error("a row of its output '" + outputs_[k].name +
+                                 "' depends on the rows beside it: requests must not be joined");
     }
   }
 }

@@ -3,8 +3,9 @@
 namespace onnxc::serving {
 namespace {
 
-constexpr DataType kTypes[] = {{"FP32", 1, 4},  {"UINT8", 2, 1},  {"INT8", 3, 1},    {"UINT16", 4, 2}, {"INT16", 5, 2},   {"INT32", 6, 4},   {"INT64", 7, 8},
-                               {"BYTES", 8, 0}, {"BOOL", 9, 1},   {"FP16", 10, 2},   {"FP64", 11, 8},  {"UINT32", 12, 4}, {"UINT64", 13, 8}, {"BF16", 16, 2}};
+constexpr DataType kTypes[] = {{"FP32", 1, 4},  {"UINT8", 2, 1},   {"INT8", 3, 1},    {"UINT16", 4, 2}, {"INT16", 5, 2},
+                               {"INT32", 6, 4}, {"INT64", 7, 8},   {"BYTES", 8, 0},   {"BOOL", 9, 1},   {"FP16", 10, 2},
+                               {"FP64", 11, 8}, {"UINT32", 12, 4}, {"UINT64", 13, 8}, {"BF16", 16, 2}};
 
 }  // namespace
 

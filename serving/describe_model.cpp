@@ -37,23 +37,27 @@ std::string model_metadata(const LoadedModel& model, const std::vector<std::stri
   const Servable& servable = model.batcher.servable();
   std::string texts;
   for (const std::string& version : versions) texts += (texts.empty() ? "" : ",") + json_string(version);
-  return "{\"name\":" + json_string(model.name) + ",\"versions\":[" + texts + "],\"platform\":\"onnxc\",\"inputs\":" + list(servable.inputs(), metadata) +
-         ",\"outputs\":" + list(servable.outputs(), metadata) + "}";
+  return "{\"name\":" + json_string(model.name) + ",\"versions\":[" + texts +
+         "],\"platform\":\"onnxc\",\"inputs\":" + list(servable.inputs(), metadata) + ",\"outputs\":" + list(servable.outputs(), metadata) +
+         "}";
 }
 
 std::string model_config(const LoadedModel& model) {
   const Servable& servable = model.batcher.servable();
   // Shapes above have their batch axis, so there is none that a client would add: max_batch_size is 0.
-  return "{\"name\":" + json_string(model.name) + ",\"platform\":\"onnxc\",\"backend\":\"onnxc\",\"max_batch_size\":0,\"input\":" + list(servable.inputs(), config) +
+  return "{\"name\":" + json_string(model.name) +
+         ",\"platform\":\"onnxc\",\"backend\":\"onnxc\",\"max_batch_size\":0,\"input\":" + list(servable.inputs(), config) +
          ",\"output\":" + list(servable.outputs(), config) + "}";
 }
 
 std::string model_statistics(const LoadedModel& model) {
   const ModelMetrics& metrics = model.batcher.metrics();
   const uint64_t good = metrics.answers[2].load(), bad = metrics.answers[4].load() + metrics.answers[5].load();
-  return "{\"name\":" + json_string(model.name) + ",\"version\":" + json_string(model.version) + ",\"inference_count\":" + std::to_string(static_cast<uint64_t>(metrics.batch_rows.sum())) +
-         ",\"execution_count\":" + std::to_string(metrics.run_seconds.count()) + ",\"inference_stats\":{\"success\":" + duration(good, metrics.request_seconds.sum()) +
-         ",\"fail\":" + duration(bad, 0) + ",\"queue\":" + duration(metrics.queue_seconds.count(), metrics.queue_seconds.sum()) +
+  return "{\"name\":" + json_string(model.name) + ",\"version\":" + json_string(model.version) +
+         ",\"inference_count\":" + std::to_string(static_cast<uint64_t>(metrics.batch_rows.sum())) +
+         ",\"execution_count\":" + std::to_string(metrics.run_seconds.count()) +
+         ",\"inference_stats\":{\"success\":" + duration(good, metrics.request_seconds.sum()) + ",\"fail\":" + duration(bad, 0) +
+         ",\"queue\":" + duration(metrics.queue_seconds.count(), metrics.queue_seconds.sum()) +
          ",\"compute_infer\":" + duration(metrics.run_seconds.count(), metrics.run_seconds.sum()) + "}}";
 }
 

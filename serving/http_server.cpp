@@ -29,7 +29,35 @@ namespace net = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using net::ip::tcp;
-using Stream = beast::basic_stream<tcp, net::strand<net::io_context::executor_type>>;
+using Socket = net::basic_stream_socket<tcp, net::strand<net::io_context::executor_type>>;
+
+/// A socket whose operations end with operation_aborted once their time is over. It stays open, so that the client is told. (Beast's own stream closes it.)
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  explicit Stream(Socket socket) : socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+  Socket& socket() { return socket_; }
+  auto get_executor() { return socket_.get_executor(); }
+  /// For what is begun from now on, on the socket's strand.
+  void expires_after(std::chrono::milliseconds time) {
+    timer_.expires_after(time);
+    timer_.async_wait([weak = weak_from_this(), begun = ++limits_](beast::error_code error) {
+      if (const auto self = weak.lock(); self && !error && begun == self->limits_) self->cancel();
+    });
+  }
+  void expires_never() {
+    ++limits_;
+    timer_.cancel();
+  }
+  void cancel() {
+    beast::error_code ignored;
+    socket_.cancel(ignored);
+  }
+
+ private:
+  Socket socket_;
+  net::basic_waitable_timer<Clock, net::wait_traits<Clock>, Socket::executor_type> timer_;
+  int limits_ = 0;
+};
 
 constexpr std::size_t kHeaderBytes = 16 << 10;
 constexpr std::chrono::seconds kLinger{2}, kGrace{1};
@@ -80,7 +108,9 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     if (error) throw std::runtime_error("'" + options.address + "' is no IP address to listen at");
     const tcp::endpoint endpoint(address, options.port);
     const auto need = [&](const char* what) {
-      if (error) throw std::runtime_error("cannot listen at " + options.address + ", port " + std::to_string(options.port) + ": " + what + error.message());
+      if (error)
+        throw std::runtime_error("cannot listen at " + options.address + ", port " + std::to_string(options.port) + ": " + what +
+                                 error.message());
     };
     acceptor_.open(endpoint.protocol(), error);
     need("");
@@ -107,7 +137,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
         const std::lock_guard lock(mutex_);
         if (connections_.empty() && has_stopped_) return true;
         if (Clock::now() - begin > kGrace) {
-          for (const Connection& connection : connections_) net::post(connection.stream->get_executor(), [connection] {
+          for (const Connection& connection : connections_)
+            net::post(connection.stream->get_executor(), [connection] {
               if (*connection.is_idle) connection.stream->cancel();
             });
         }
@@ -157,7 +188,7 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
       beast::error_code error;
       // What waits to be accepted when the server ends still is: it may be a client's request.
       if (is_draining_.load()) acceptor_.non_blocking(true, error);
-      Stream::socket_type accepted(net::make_strand(context_));
+      Socket accepted(net::make_strand(context_));
       if (is_draining_.load()) {
         acceptor_.accept(accepted, error);
         if (error) break;
@@ -211,6 +242,7 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
 
   net::awaitable<void> serve(std::shared_ptr<Stream> shared, bool& is_idle) {
     Stream& stream = *shared;
+    Socket& socket = stream.socket();
     beast::flat_buffer buffer;
     while (true) {
       beast::error_code error;
@@ -221,26 +253,29 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
       if (buffer.size() == 0) {  // else the client sends the next request before it has its answer
         stream.expires_after(options_.idle_limit);
         is_idle = true;
-        const std::size_t bytes = co_await stream.async_read_some(buffer.prepare(kHeaderBytes), caught);
+        const std::size_t bytes = co_await socket.async_read_some(buffer.prepare(kHeaderBytes), caught);
         is_idle = false;
         if (error) co_return;
         buffer.commit(bytes);
       }
       stream.expires_after(options_.header_limit);
-      co_await http::async_read_header(stream, buffer, parser, caught);
+      co_await http::async_read_header(socket, buffer, parser, caught);
       if (error == http::error::end_of_stream) co_return;
       if (error) co_return co_await refuse_message(stream, error);
-      const std::size_t bytes = parser.content_length() ? static_cast<std::size_t>(*parser.content_length()) : parser.chunked() ? options_.body_bytes : 0;
-      if (bytes > options_.body_bytes) co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
+      const std::size_t bytes = parser.content_length() ? static_cast<std::size_t>(*parser.content_length())
+                                : parser.chunked()      ? options_.body_bytes
+                                                        : 0;
+      if (bytes > options_.body_bytes)
+        co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
       const Share share(bodies_, options_.bodies_bytes, bytes);
       if (!share.is_granted()) co_return co_await refuse(stream, 503, "too many requests are being read; try again");
       stream.expires_after(options_.body_limit);
       if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
         http::response<http::empty_body> go_on(http::status::continue_, parser.get().version());
-        co_await http::async_write(stream, go_on, caught);
+        co_await http::async_write(socket, go_on, caught);
         if (error) co_return;
       }
-      co_await http::async_read(stream, buffer, parser, caught);
+      co_await http::async_read(socket, buffer, parser, caught);
       if (error) co_return co_await refuse_message(stream, error);
       stream.expires_never();
       http::request<http::string_body> message = parser.release();
@@ -251,13 +286,15 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
       http::response<http::string_body> response(static_cast<http::status>(answer.status), version);
       response.set(http::field::content_type, answer.type);
       if (answer.json_bytes) response.set(kJsonBytes, std::to_string(*answer.json_bytes));
-      if (answer.status == 405) response.set(http::field::allow, message.target().starts_with("/v2/repository") || message.target().ends_with("/infer") ? "POST" : "GET");
+      if (answer.status == 405)
+        response.set(http::field::allow,
+                     message.target().starts_with("/v2/repository") || message.target().ends_with("/infer") ? "POST" : "GET");
       response.keep_alive(keeps && !is_draining_.load(std::memory_order_relaxed));
       response.body() = answer.body;
       response.prepare_payload();
       if (is_head) response.body().clear();
       stream.expires_after(options_.body_limit);
-      co_await http::async_write(stream, response, caught);
+      co_await http::async_write(socket, response, caught);
       if (error) co_return;
       if (!response.keep_alive()) {
         stream.socket().shutdown(tcp::socket::shutdown_send, error);
@@ -279,7 +316,9 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     const std::string logged = log_level() == LogLevel::Requests ? request.method + " " + request.target : std::string();
     const auto begin = Clock::now();
     service_.handle(
-        std::move(request), [later, executor = stream->get_executor()](std::function<HttpAnswer()> make) { later->give(executor, std::move(make)); }, [has_left] { return has_left->load(); });
+        std::move(request),
+        [later, executor = stream->get_executor()](std::function<HttpAnswer()> make) { later->give(executor, std::move(make)); },
+        [has_left] { return has_left->load(); });
     // A client that closes its side before it has its answer waits no more.
     stream->socket().async_wait(tcp::socket::wait_read, [has_left, stream](beast::error_code error) {
       char byte = 0;
@@ -290,15 +329,20 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     stream->socket().cancel(ignored);
     HttpAnswer answer = make();
     if (!logged.empty())
-      log(LogLevel::Requests, "request", {{"request", json_string(logged)}, {"status", std::to_string(answer.status)}, {"bytes", std::to_string(answer.body.size())},
-                                         {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
+      log(LogLevel::Requests, "request",
+          {{"request", json_string(logged)},
+           {"status", std::to_string(answer.status)},
+           {"bytes", std::to_string(answer.body.size())},
+           {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
     co_return answer;
   }
 
   net::awaitable<void> refuse_message(Stream& stream, beast::error_code error) {
-    if (error == http::error::header_limit) co_return co_await refuse(stream, 431, "the header is larger than " + std::to_string(kHeaderBytes) + " bytes");
-    if (error == http::error::body_limit) co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
-    if (error == beast::error::timeout) co_return co_await refuse(stream, 408, "the request took too long to come");
+    if (error == http::error::header_limit)
+      co_return co_await refuse(stream, 431, "the header is larger than " + std::to_string(kHeaderBytes) + " bytes");
+    if (error == http::error::body_limit)
+      co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
+    if (error == net::error::operation_aborted) co_return co_await refuse(stream, 408, "the request took too long to come");
     if (error.category() == http::make_error_code(http::error::end_of_stream).category() && error != http::error::partial_message)
       co_return co_await refuse(stream, 400, "this is no HTTP request: " + error.message());
   }
@@ -314,12 +358,13 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     response.prepare_payload();
     beast::error_code error;
     auto caught = net::redirect_error(net::use_awaitable, error);
+    Socket& socket = stream.socket();
     stream.expires_after(kLinger);
-    co_await http::async_write(stream, response, caught);
+    co_await http::async_write(socket, response, caught);
     if (error) co_return;
     stream.socket().shutdown(tcp::socket::shutdown_send, error);
     std::array<char, 4096> rest{};
-    for (std::size_t bytes = 0; !error && bytes < kLingerBytes;) bytes += co_await stream.async_read_some(net::buffer(rest), caught);
+    for (std::size_t bytes = 0; !error && bytes < kLingerBytes;) bytes += co_await socket.async_read_some(net::buffer(rest), caught);
   }
 
   const HttpOptions options_;
@@ -337,7 +382,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
   std::vector<std::thread> threads_;
 };
 
-HttpServer::HttpServer(const HttpOptions& options, Service& service, Metrics& metrics) : state_(std::make_shared<State>(options, service, metrics)) {}
+HttpServer::HttpServer(const HttpOptions& options, Service& service, Metrics& metrics)
+    : state_(std::make_shared<State>(options, service, metrics)) {}
 HttpServer::~HttpServer() { state_->stop(); }
 uint16_t HttpServer::port() const { return state_->port(); }
 void HttpServer::start() { state_->start(); }

@@ -19,7 +19,8 @@ std::vector<ModelSource> sources() {
     list.push_back({linked.name, linked.version, "this program", [&linked] {
                       const onnxc_model* const model = linked.model();
                       if (const std::string missing = missing_instructions(model->target); !missing.empty())
-                        throw std::runtime_error(std::string("it is compiled for ") + model->target + ", and this processor has no " + missing);
+                        throw std::runtime_error(std::string("it is compiled for ") + model->target + ", and this processor has no " +
+                                                 missing);
                       return ModelSource::Unit{model, nullptr};
                     }});
   }

@@ -19,7 +19,8 @@ void log(LogLevel level, std::string_view event, std::initializer_list<std::pair
   std::array<char, 32> date{}, time{};
   std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
   std::snprintf(time.data(), time.size(), ".%03dZ", millis);
-  std::string line = std::string("{\"time\":\"") + date.data() + time.data() + "\",\"level\":\"" + (level == LogLevel::Errors ? "error" : "info") + "\",\"event\":\"";
+  std::string line = std::string("{\"time\":\"") + date.data() + time.data() + "\",\"level\":\"" +
+                     (level == LogLevel::Errors ? "error" : "info") + "\",\"event\":\"";
   line += event;
   line += '"';
   for (const auto& [name, value] : members) (((line += ",\"") += name) += "\":") += value;

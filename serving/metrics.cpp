@@ -91,11 +91,16 @@ std::string Metrics::text() const {
       line(text, "onnxc_requests_total", labels + ",status=\"" + std::to_string(k) + "xx\"", static_cast<double>(model.answers[k].load()));
   });
   head(text, "onnxc_queue_length", "gauge", "Requests that wait for a worker.");
-  for_each([&](const std::string& labels, const ModelMetrics& model) { line(text, "onnxc_queue_length", labels, static_cast<double>(model.waiting.load())); });
+  for_each([&](const std::string& labels, const ModelMetrics& model) {
+    line(text, "onnxc_queue_length", labels, static_cast<double>(model.waiting.load()));
+  });
   head(text, "onnxc_running_batches", "gauge", "Runs of the model at this moment.");
-  for_each([&](const std::string& labels, const ModelMetrics& model) { line(text, "onnxc_running_batches", labels, static_cast<double>(model.running.load())); });
+  for_each([&](const std::string& labels, const ModelMetrics& model) {
+    line(text, "onnxc_running_batches", labels, static_cast<double>(model.running.load()));
+  });
   head(text, "onnxc_request_seconds", "histogram", "From the whole request to its answer.");
-  for_each([&](const std::string& labels, const ModelMetrics& model) { model.request_seconds.write(text, "onnxc_request_seconds", labels); });
+  for_each(
+      [&](const std::string& labels, const ModelMetrics& model) { model.request_seconds.write(text, "onnxc_request_seconds", labels); });
   head(text, "onnxc_queue_seconds", "histogram", "From the whole request to the start of its run.");
   for_each([&](const std::string& labels, const ModelMetrics& model) { model.queue_seconds.write(text, "onnxc_queue_seconds", labels); });
   head(text, "onnxc_run_seconds", "histogram", "One run of the model.");
@@ -108,9 +113,11 @@ std::string Metrics::text() const {
   };
   one("onnxc_connections", "gauge", "Open connections.", static_cast<double>(connections.load()));
   one("onnxc_refused_connections_total", "counter", "Connections beyond the limit.", static_cast<double>(refused_connections.load()));
-  one("onnxc_bad_requests_total", "counter", "Requests that HTTP or the protocol does not allow, wherever they were sent.", static_cast<double>(bad_requests.load()));
+  one("onnxc_bad_requests_total", "counter", "Requests that HTTP or the protocol does not allow, wherever they were sent.",
+      static_cast<double>(bad_requests.load()));
   one("onnxc_loads_total", "counter", "Models that were loaded.", static_cast<double>(loads.load()));
-  one("onnxc_failed_loads_total", "counter", "Models that could not be loaded; what was there before stayed.", static_cast<double>(failed_loads.load()));
+  one("onnxc_failed_loads_total", "counter", "Models that could not be loaded; what was there before stayed.",
+      static_cast<double>(failed_loads.load()));
   one("process_start_time_seconds", "gauge", "Start of the process, in seconds since 1970.", started);
   one("process_resident_memory_bytes", "gauge", "Memory in use.", resident_bytes());
   return text;

@@ -14,7 +14,8 @@ namespace onnxc::serving {
 /// A histogram whose buckets end at fixed bounds.
 class Histogram {
  public:
-  explicit Histogram(std::span<const double> bounds) : bounds_(bounds), counts_(std::make_unique<std::atomic<uint64_t>[]>(bounds.size() + 1)) {}
+  explicit Histogram(std::span<const double> bounds)
+      : bounds_(bounds), counts_(std::make_unique<std::atomic<uint64_t>[]>(bounds.size() + 1)) {}
   void observe(double value);
   uint64_t count() const;
   double sum() const { return sum_.load(std::memory_order_relaxed); }

@@ -23,7 +23,9 @@ struct Number {
     uint64_t as_unsigned;
     double as_real;
   };
-  double real() const { return kind == Kind::Signed ? static_cast<double>(as_signed) : kind == Kind::Unsigned ? static_cast<double>(as_unsigned) : as_real; }
+  double real() const {
+    return kind == Kind::Signed ? static_cast<double>(as_signed) : kind == Kind::Unsigned ? static_cast<double>(as_unsigned) : as_real;
+  }
 };
 
 /// An input as it is read: which of its members mean something depends on its type, which may come last.
@@ -217,7 +219,8 @@ class Handler {
         }
         break;
       case At::OutputParameters:
-        if (key_ == "classification" && number.real() != 0) refuse("the extension 'classification' is not supported: ask for the output itself");
+        if (key_ == "classification" && number.real() != 0)
+          refuse("the extension 'classification' is not supported: ask for the output itself");
         break;
       default: break;
     }
@@ -245,7 +248,8 @@ void store(const Number& number, char* to, const std::string& input) {
   } else {
     // 3.0 is an integer, and so is 3e2.
     const double real = number.as_real;
-    fits = real == std::floor(real) && real >= static_cast<double>(std::numeric_limits<T>::min()) && real < std::ldexp(1.0, std::numeric_limits<T>::digits);
+    fits = real == std::floor(real) && real >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           real < std::ldexp(1.0, std::numeric_limits<T>::digits);
     if (fits) value = static_cast<T>(real);
   }
   if (!fits) refuse("input '" + input + "': an element does not fit its datatype");
@@ -321,7 +325,8 @@ void take_binary_strings(std::string_view bytes, InputTensor& tensor) {
 void take_binary_data(std::string_view bytes, InputTensor& tensor) {
   if (tensor.type->is_string()) return take_binary_strings(bytes, tensor);
   if (static_cast<std::size_t>(tensor.count) * tensor.type->bytes != bytes.size())
-    refuse("input '" + tensor.name + "': " + std::to_string(bytes.size()) + " bytes of binary data, and its shape has " + std::to_string(static_cast<std::size_t>(tensor.count) * tensor.type->bytes));
+    refuse("input '" + tensor.name + "': " + std::to_string(bytes.size()) + " bytes of binary data, and its shape has " +
+           std::to_string(static_cast<std::size_t>(tensor.count) * tensor.type->bytes));
   if (tensor.type->name == "BOOL") {
     for (const char c : bytes) {
       if (c != 0 && c != 1) refuse("input '" + tensor.name + "': a BOOL is 0 or 1");
@@ -344,7 +349,9 @@ std::shared_ptr<InferRequest> read_request(std::string body, std::optional<std::
   json::error_code error;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (error) refuse("the body is not JSON, at byte " + std::to_string(read) + ": " + error.message());
-  if (read != text.size()) refuse("the body goes on after its JSON, at byte " + std::to_string(read) + "; where binary data follow, Inference-Header-Content-Length says so");
+  if (read != text.size())
+    refuse("the body goes on after its JSON, at byte " + std::to_string(read) +
+           "; where binary data follow, Inference-Header-Content-Length says so");
   Handler& handler = parser.handler();
   request->id = handler.id;
   request->is_binary = handler.is_binary;
@@ -357,13 +364,15 @@ std::shared_ptr<InferRequest> read_request(std::string body, std::optional<std::
     tensor.name = draft.name;
     const std::string who = "input '" + draft.name + "': ";
     tensor.type = find_type(draft.type);
-    if (tensor.type == nullptr) refuse(who + (draft.type.empty() ? "its datatype is missing" : "there is no datatype '" + draft.type + "'"));
+    if (tensor.type == nullptr)
+      refuse(who + (draft.type.empty() ? "its datatype is missing" : "there is no datatype '" + draft.type + "'"));
     if (!draft.has_shape) refuse(who + "its shape is missing");
     tensor.shape = draft.shape;
     tensor.count = 1;
     for (const int64_t extent : tensor.shape) {
       // No request holds more elements than bytes, so sizes below do not overflow.
-      if (__builtin_mul_overflow(tensor.count, extent, &tensor.count) || tensor.count > INT32_MAX * int64_t{256}) refuse(who + "its shape is larger than any request");
+      if (__builtin_mul_overflow(tensor.count, extent, &tensor.count) || tensor.count > INT32_MAX * int64_t{256})
+        refuse(who + "its shape is larger than any request");
     }
     if (draft.binary_bytes) {
       if (draft.has_data) refuse(who + "data and binary_data_size are two ways to give the same");

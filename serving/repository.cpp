@@ -24,8 +24,11 @@ std::shared_ptr<const Servable> make_servable(const ModelSource::Unit& unit, con
 
 }  // namespace
 
-LoadedModel::LoadedModel(const ModelSource& source, const ModelSource::Unit& unit, const BatchOptions& batch, const Limits& limits, Metrics& metrics)
-    : name(source.name), version(source.version), batcher(make_servable(unit, batch, limits), batch, metrics.of(source.name, source.version)) {}
+LoadedModel::LoadedModel(const ModelSource& source, const ModelSource::Unit& unit, const BatchOptions& batch, const Limits& limits,
+                         Metrics& metrics)
+    : name(source.name),
+      version(source.version),
+      batcher(make_servable(unit, batch, limits), batch, metrics.of(source.name, source.version)) {}
 
 std::map<std::string, std::string> Repository::current_states() const {
   std::map<std::string, std::string> states;
@@ -74,6 +77,7 @@ std::vector<std::string> Repository::versions(const std::string& name) const {
   if (const auto model = models_.find(name); model != models_.end()) {
     for (const auto& [version, loaded] : model->second) result.push_back(version);
   }
+  std::ranges::sort(result, {}, rank);
   return result;
 }
 
@@ -87,14 +91,24 @@ std::vector<std::string> Repository::load(const std::string& name) {
     kept[source.name][source.version];
     const auto begin = Clock::now();
     try {
-      loaded[source.name][source.version] = std::shared_ptr<LoadedModel>(new LoadedModel(source, source.load(), batch_, limits_, metrics_), [this](LoadedModel* model) { ending_.start([model] { delete model; }); });
+      loaded[source.name][source.version] =
+          std::shared_ptr<LoadedModel>(new LoadedModel(source, source.load(), batch_, limits_, metrics_),
+                                       [this](LoadedModel* model) { ending_.start([model] { delete model; }); });
       metrics_.loads.fetch_add(1);
-      log(LogLevel::Events, "loaded", {{"model", json_string(source.name)}, {"version", json_string(source.version)}, {"from", json_string(source.origin)},
-                                      {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
+      log(LogLevel::Events, "loaded",
+          {{"model", json_string(source.name)},
+           {"version", json_string(source.version)},
+           {"from", json_string(source.origin)},
+           {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
     } catch (const std::exception& error) {
       metrics_.failed_loads.fetch_add(1);
-      errors.push_back("model '" + source.name + "' version '" + source.version + "' cannot be loaded from " + source.origin + ": " + error.what());
-      log(LogLevel::Errors, "not loaded", {{"model", json_string(source.name)}, {"version", json_string(source.version)}, {"from", json_string(source.origin)}, {"error", json_string(error.what())}});
+      errors.push_back("model '" + source.name + "' version '" + source.version + "' cannot be loaded from " + source.origin + ": " +
+                       error.what());
+      log(LogLevel::Errors, "not loaded",
+          {{"model", json_string(source.name)},
+           {"version", json_string(source.version)},
+           {"from", json_string(source.origin)},
+           {"error", json_string(error.what())}});
     }
   }
   if (kept.empty() && !name.empty()) errors.push_back("there is no model '" + name + "' to load");

@@ -21,7 +21,8 @@ Servable::Tensor tensor_of(const onnxc_tensor_info& info, const char* role) {
   const DataType* const type = find_type(info.elem_type);
   const std::string name = std::string(role) + " '" + info.name + "'";
   if (info.kind != ONNXC_TENSOR)
-    throw std::runtime_error(name + " is no tensor, and the protocol has tensors alone; where it is a ZipMap's output, --zipmap=tensor helps");
+    throw std::runtime_error(name +
+                             " is no tensor, and the protocol has tensors alone; where it is a ZipMap's output, --zipmap=tensor helps");
   if (type == nullptr) throw std::runtime_error(name + " has an element type that the protocol does not have");
   return {info.name, type, {info.shape, info.shape + std::max(info.rank, 0)}, info.form};
 }
@@ -86,7 +87,8 @@ void* Buffer::room(std::size_t bytes) {
 Servable::Servable(const onnxc_model& unit, std::shared_ptr<const void> library, Limits limits)
     : unit_(unit), library_(std::move(library)), limits_(limits) {
   if (unit.device != ONNXC_CPU) throw std::runtime_error("it is for a GPU, and only units for processors are served");
-  if (unit.output_states != nullptr) throw std::runtime_error("it keeps states between runs, and requests have none: compile it without --state");
+  if (unit.output_states != nullptr)
+    throw std::runtime_error("it keeps states between runs, and requests have none: compile it without --state");
   for (int32_t k = 0; k < unit.input_count; ++k) inputs_.push_back(tensor_of(unit.inputs[k], "input"));
   for (int32_t k = 0; k < unit.output_count; ++k) outputs_.push_back(tensor_of(unit.outputs[k], "output"));
   batch_symbol_ = common_first_symbol(inputs_, outputs_);
@@ -101,9 +103,11 @@ Job Servable::make_job(std::shared_ptr<InferRequest> request) const {
     if (given == request->inputs.end()) throw RequestError(kBadRequest, "input '" + wanted.name + "' is missing");
     const std::string who = "input '" + wanted.name + "': ";
     if (given->type != wanted.type)
-      throw RequestError(kBadRequest, who + "datatype " + std::string(given->type->name) + ", and the model has " + std::string(wanted.type->name));
+      throw RequestError(kBadRequest,
+                         who + "datatype " + std::string(given->type->name) + ", and the model has " + std::string(wanted.type->name));
     if (given->shape.size() != wanted.shape.size())
-      throw RequestError(kBadRequest, who + "shape " + shape_text(given->shape) + ", and the model has " + std::to_string(wanted.shape.size()) + " axes");
+      throw RequestError(
+          kBadRequest, who + "shape " + shape_text(given->shape) + ", and the model has " + std::to_string(wanted.shape.size()) + " axes");
     for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis) {
       const int64_t extent = given->shape[axis], expected = wanted.shape[axis];
       const std::string where = who + "shape " + shape_text(given->shape) + ": axis " + std::to_string(axis);
@@ -112,16 +116,20 @@ Job Servable::make_job(std::shared_ptr<InferRequest> request) const {
       const auto k = static_cast<std::size_t>(-1 - expected);
       const onnxc_symbol_info& symbol = unit_.symbols[k];
       if (job.symbols[k] >= 0 && job.symbols[k] != extent)
-        throw RequestError(kBadRequest, where + " is '" + symbol.name + "', which is " + std::to_string(job.symbols[k]) + " elsewhere in this request");
+        throw RequestError(kBadRequest,
+                           where + " is '" + symbol.name + "', which is " + std::to_string(job.symbols[k]) + " elsewhere in this request");
       if (extent < symbol.min || extent > symbol.max)
-        throw RequestError(kBadRequest, where + " is '" + symbol.name + "', which lies between " + std::to_string(symbol.min) + " and " + std::to_string(symbol.max));
+        throw RequestError(kBadRequest, where + " is '" + symbol.name + "', which lies between " + std::to_string(symbol.min) + " and " +
+                                            std::to_string(symbol.max));
       job.symbols[k] = extent;
     }
     ordered.push_back(std::move(*given));
     given->name.clear();  // a name that is given twice is found as one too many
     ordered.back().name = wanted.name;
   }
-  if (ordered.size() != request->inputs.size()) throw RequestError(kBadRequest, "the model has " + std::to_string(inputs_.size()) + " inputs, and the request " + std::to_string(request->inputs.size()));
+  if (ordered.size() != request->inputs.size())
+    throw RequestError(kBadRequest, "the model has " + std::to_string(inputs_.size()) + " inputs, and the request " +
+                                        std::to_string(request->inputs.size()));
   for (const WantedOutput& output : request->outputs) {
     if (std::ranges::find(outputs_, output.name, &Tensor::name) == outputs_.end())
       throw RequestError(kBadRequest, "the model has no output '" + output.name + "'");
@@ -206,7 +214,8 @@ std::shared_ptr<const RunResult> Servable::run_joined(std::span<Job* const> jobs
   call.output_shapes = shapes.data();
   call.arena_bytes = arena_bytes == SIZE_MAX ? 0 : arena_bytes;
   call.arena = workspace.arena.room(call.arena_bytes + unit_.arena_alignment);  // 64 or more is asked for on huge pages only
-  call.arena = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(call.arena) + unit_.arena_alignment - 1) / unit_.arena_alignment * unit_.arena_alignment);
+  call.arena = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(call.arena) + unit_.arena_alignment - 1) / unit_.arena_alignment *
+                                       unit_.arena_alignment);
   call.executor = workspace.executor;
   call.allocator = unit_.needs_allocator != 0 ? &result->memory.allocator() : nullptr;
   call.message = message.data();

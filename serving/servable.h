@@ -1,7 +1,7 @@
 // One version of a model, ready to be called from any number of threads.
 #pragma once
-#include <onnxc/memory.hpp>
 #include <onnxc/model.h>
+#include <onnxc/memory.hpp>
 
 #include <chrono>
 #include <functional>
@@ -53,7 +53,7 @@ struct Job {
   int64_t rows = 1;              ///< of the batch's axis; 1 for models without
   Clock::time_point arrival, deadline;
   std::function<void(std::shared_ptr<Job>)> done;  ///< takes the job itself
-  std::function<bool()> is_abandoned;  ///< the client has left; may be empty
+  std::function<bool()> is_abandoned;              ///< the client has left; may be empty
 
   std::shared_ptr<const RunResult> result;
   int64_t first_row = 0, all_rows = 1;  ///< in the result

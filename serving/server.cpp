@@ -12,25 +12,51 @@ void ServerOptions::add_to(CLI::App& app) {
   const auto group = app.add_option_group("Server");
   group->add_option("--host", http.address, "IP address to listen at; 0.0.0.0 or :: for all of this machine's")->capture_default_str();
   group->add_option("--port", http.port, "Port; 0 takes one that is free, which the log tells")->capture_default_str();
-  group->add_option("--batch", batch.rows,
-                    "Join requests that wait, up to so many rows of a run, along the dimension that is the first of every input and output. It is for models whose rows do not "
-                    "depend on each other, which is checked with made-up inputs")
+  group
+      ->add_option("--batch", batch.rows,
+                   "Join requests that wait, up to so many rows of a run, along the dimension that is the first of every input and output. "
+                   "It is for models whose rows do not "
+                   "depend on each other, which is checked with made-up inputs")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
-  group->add_option("--batch-delay", batch_delay_us_, "Microseconds that a run may wait for more rows; at 0 it takes what waits already")->capture_default_str()->check(CLI::Range(0, 10'000'000));
-  group->add_option("--workers", workers_, "Threads that run each model, with scratch memory of their own; by default one for each processor and --threads")->check(CLI::Range(1, 1024));
-  group->add_option("--io-threads", http.threads, "Threads that read requests and write answers")->capture_default_str()->check(CLI::Range(1, 256));
+  group->add_option("--batch-delay", batch_delay_us_, "Microseconds that a run may wait for more rows; at 0 it takes what waits already")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 10'000'000));
+  group
+      ->add_option("--workers", workers_,
+                   "Threads that run each model, with scratch memory of their own; by default one for each processor and --threads")
+      ->check(CLI::Range(1, 1024));
+  group->add_option("--io-threads", http.threads, "Threads that read requests and write answers")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
   group->add_option("--max-queue", batch.queue, "Requests that may wait for a model; more get status 503")->capture_default_str();
-  group->add_option("--max-body", http.body_bytes, "Bytes of a request; larger ones get status 413")->transform(CLI::AsSizeValue(false))->default_str("64M");
-  group->add_option("--max-bodies", http.bodies_bytes, "Bytes of all requests under way; more get status 503")->transform(CLI::AsSizeValue(false))->default_str("1G");
-  group->add_option("--max-run", limits.run_bytes, "Bytes that a run may take for outputs and scratch memory; larger ones get status 413")->transform(CLI::AsSizeValue(false))->default_str("4G");
+  group->add_option("--max-body", http.body_bytes, "Bytes of a request; larger ones get status 413")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("64M");
+  group->add_option("--max-bodies", http.bodies_bytes, "Bytes of all requests under way; more get status 503")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("1G");
+  group->add_option("--max-run", limits.run_bytes, "Bytes that a run may take for outputs and scratch memory; larger ones get status 413")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("4G");
   group->add_option("--max-connections", http.connections, "Open connections; more get status 503")->capture_default_str();
-  group->add_option("--request-timeout", request_seconds_, "Seconds that a request may wait for its run, and seconds for its body to come; status 504 and 408")->capture_default_str()->check(CLI::Range(1, 86'400));
-  group->add_option("--watch", watch_seconds, "Look every so many seconds for models that have changed, and load them; 0: at SIGHUP alone")->capture_default_str();
-  group->add_flag("--model-control", service.allows_control, "Let requests load and unload models: POST /v2/repository/models/NAME/load. Whoever reaches the port may");
-  group->add_option("--shutdown-delay", shutdown_delay_seconds, "Seconds after SIGTERM in which requests are still taken while /v2/health/ready says no")->capture_default_str();
+  group
+      ->add_option("--request-timeout", request_seconds_,
+                   "Seconds that a request may wait for its run, and seconds for its body to come; status 504 and 408")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86'400));
+  group->add_option("--watch", watch_seconds, "Look every so many seconds for models that have changed, and load them; 0: at SIGHUP alone")
+      ->capture_default_str();
+  group->add_flag("--model-control", service.allows_control,
+                  "Let requests load and unload models: POST /v2/repository/models/NAME/load. Whoever reaches the port may");
+  group
+      ->add_option("--shutdown-delay", shutdown_delay_seconds,
+                   "Seconds after SIGTERM in which requests are still taken while /v2/health/ready says no")
+      ->capture_default_str();
   group->add_option("--drain-timeout", drain_seconds, "Seconds for requests under way to end after that")->capture_default_str();
-  group->add_option("--log", log_, "What standard error tells, as lines of JSON: none, errors, events or requests")->capture_default_str()->check(CLI::IsMember({"none", "errors", "events", "requests"}));
+  group->add_option("--log", log_, "What standard error tells, as lines of JSON: none, errors, events or requests")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "errors", "events", "requests"}));
 }
 
 void ServerOptions::finish() {
@@ -39,7 +65,10 @@ void ServerOptions::finish() {
   batch.workers = workers_ > 0 ? workers_ : std::max(1, processors / std::max(1, batch.threads));
   service.request_limit = std::chrono::seconds(request_seconds_);
   http.body_limit = std::chrono::seconds(request_seconds_);
-  log_level() = log_ == "none" ? LogLevel::None : log_ == "errors" ? LogLevel::Errors : log_ == "events" ? LogLevel::Events : LogLevel::Requests;
+  log_level() = log_ == "none"     ? LogLevel::None
+                : log_ == "errors" ? LogLevel::Errors
+                : log_ == "events" ? LogLevel::Events
+                                   : LogLevel::Requests;
 }
 
 int serve(const ServerOptions& options, const std::function<std::vector<ModelSource>()>& list, const std::function<Wanted()>& wanted) {
@@ -64,8 +93,11 @@ int serve(const ServerOptions& options, const std::function<std::vector<ModelSou
   if (last != Wanted::End) {
     if (!errors.empty()) throw std::runtime_error(errors[0]);
     service.set_ready(true);
-    log(LogLevel::Events, "ready", {{"address", json_string(options.http.address)}, {"port", std::to_string(http.port())}, {"workers", std::to_string(options.batch.workers)},
-                                    {"batch", std::to_string(options.batch.rows)}});
+    log(LogLevel::Events, "ready",
+        {{"address", json_string(options.http.address)},
+         {"port", std::to_string(http.port())},
+         {"workers", std::to_string(options.batch.workers)},
+         {"batch", std::to_string(options.batch.rows)}});
   }
   auto next_look = Clock::now() + std::chrono::seconds(options.watch_seconds);
   std::atomic<bool> is_looking{false};

@@ -43,13 +43,16 @@ std::optional<std::size_t> json_bytes(const HttpRequest& request) {
   const std::string& text = *request.json_bytes;
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc() || end != text.data() + text.size()) throw RequestError(400, "Inference-Header-Content-Length is a number of bytes");
+  if (error != std::errc() || end != text.data() + text.size())
+    throw RequestError(400, "Inference-Header-Content-Length is a number of bytes");
   return bytes;
 }
 
 }  // namespace
 
-HttpAnswer error_answer(unsigned status, const std::string& what) { return {status, "application/json", "{\"error\":" + json_string(what) + "}", {}}; }
+HttpAnswer error_answer(unsigned status, const std::string& what) {
+  return {status, "application/json", "{\"error\":" + json_string(what) + "}", {}};
+}
 
 void Service::handle(HttpRequest request, const Reply& reply, std::function<bool()> is_abandoned) {
   HttpAnswer failed;
@@ -80,7 +83,8 @@ HttpAnswer Service::answer_at_once(const HttpRequest& request, const std::vector
   }
   if (is({"v2"})) {
     need_method(request, "GET");
-    return json_answer(R"({"name":"onnxc","version":)" + json_string(options_.version) + R"(,"extensions":["binary_tensor_data","model_repository","model_configuration","statistics"]})");
+    return json_answer(R"({"name":"onnxc","version":)" + json_string(options_.version) +
+                       R"(,"extensions":["binary_tensor_data","model_repository","model_configuration","statistics"]})");
   }
   if (is({"v2", "health", "live"})) {
     need_method(request, "GET");
@@ -95,7 +99,8 @@ HttpAnswer Service::answer_at_once(const HttpRequest& request, const std::vector
     need_method(request, "POST");
     std::string text;
     for (const auto& model : repository_.all())
-      text += std::string(text.empty() ? "" : ",") + "{\"name\":" + json_string(model->name) + ",\"version\":" + json_string(model->version) + R"(,"state":"READY","reason":""})";
+      text += std::string(text.empty() ? "" : ",") + "{\"name\":" + json_string(model->name) +
+              ",\"version\":" + json_string(model->version) + R"(,"state":"READY","reason":""})";
     return json_answer("[" + text + "]");
   }
   if (is({"v2", "models", "stats"})) {
@@ -122,7 +127,8 @@ HttpAnswer Service::describe(const HttpRequest& request, const std::string& name
   return json_answer("{\"name\":" + json_string(model->name) + ",\"ready\":true}");
 }
 
-void Service::infer(HttpRequest request, const std::string& name, const std::string& version, const Reply& reply, std::function<bool()> is_abandoned) {
+void Service::infer(HttpRequest request, const std::string& name, const std::string& version, const Reply& reply,
+                    std::function<bool()> is_abandoned) {
   need_method(request, "POST");
   const Clock::time_point arrival = Clock::now();
   const std::shared_ptr<LoadedModel> model = repository_.find(name, version);
@@ -134,7 +140,8 @@ void Service::infer(HttpRequest request, const std::string& name, const std::str
   };
   HttpAnswer failed;
   try {
-    if (!request.content_encoding.empty() && request.content_encoding != "identity") throw RequestError(415, "bodies are not compressed: send it without Content-Encoding");
+    if (!request.content_encoding.empty() && request.content_encoding != "identity")
+      throw RequestError(415, "bodies are not compressed: send it without Content-Encoding");
     const auto job = std::make_shared<Job>(model->batcher.servable().make_job(read_request(std::move(request.body), json_bytes(request))));
     job->arrival = arrival;
     job->deadline = arrival + options_.request_limit;
@@ -144,7 +151,8 @@ void Service::infer(HttpRequest request, const std::string& name, const std::str
         try {
           if (done->error) throw RequestError(*done->error);
           Answer written = write_answer(*done, model->batcher.servable(), model->name, model->version);
-          return counted({200, written.json_bytes ? "application/octet-stream" : "application/json", std::move(written.body), written.json_bytes});
+          return counted(
+              {200, written.json_bytes ? "application/octet-stream" : "application/json", std::move(written.body), written.json_bytes});
         } catch (const RequestError& error) {
           return counted(error_answer(error.status(), error.what()));
         } catch (const std::bad_alloc&) {

@@ -29,9 +29,9 @@ struct HttpAnswer {
 using Reply = std::function<void(std::function<HttpAnswer()>)>;
 
 struct ServiceOptions {
-  std::string version;                            ///< of onnxc
+  std::string version;                              ///< of onnxc
   std::chrono::milliseconds request_limit{30'000};  ///< from the whole request to its answer
-  bool allows_control = false;                    ///< models may be loaded and unloaded by requests
+  bool allows_control = false;                      ///< models may be loaded and unloaded by requests
 };
 
 class Service {
@@ -48,7 +48,8 @@ class Service {
  private:
   HttpAnswer answer_at_once(const HttpRequest& request, const std::vector<std::string>& path);
   HttpAnswer describe(const HttpRequest& request, const std::string& name, const std::string& version, const std::string& what);
-  void infer(HttpRequest request, const std::string& name, const std::string& version, const Reply& reply, std::function<bool()> is_abandoned);
+  void infer(HttpRequest request, const std::string& name, const std::string& version, const Reply& reply,
+             std::function<bool()> is_abandoned);
   void control(const HttpRequest& request, const std::string& name, bool loads, const Reply& reply);
 
   Repository& repository_;

@@ -42,7 +42,8 @@ void append_elements(std::string& text, const DataType& type, const std::string&
     case 12: return append_numbers<uint32_t>(text, data, begin, count);
     case 13: return append_numbers<uint64_t>(text, data, begin, count);
     case 9:
-      for (int64_t i = 0; i < count; ++i) text += std::string(i > 0 ? "," : "") + (static_cast<const char*>(data)[begin + i] != 0 ? "true" : "false");
+      for (int64_t i = 0; i < count; ++i)
+        text += std::string(i > 0 ? "," : "") + (static_cast<const char*>(data)[begin + i] != 0 ? "true" : "false");
       return;
     case 8:
       for (int64_t i = 0; i < count; ++i) {
@@ -52,14 +53,17 @@ void append_elements(std::string& text, const DataType& type, const std::string&
         text += (i > 0 ? "," : "") + json_string(bytes);
       }
       return;
-    default: throw RequestError(400, "output '" + name + "' is " + std::string(type.name) + ", which JSON does not have: ask for it with \"binary_data\": true");
+    default:
+      throw RequestError(
+          400, "output '" + name + "' is " + std::string(type.name) + ", which JSON does not have: ask for it with \"binary_data\": true");
   }
 }
 
 std::string binary_elements(const DataType& type, const void* data, int64_t begin, int64_t count) {
   if (!type.is_string()) {
     const char* const bytes = static_cast<const char*>(data);
-    return count == 0 ? std::string() : std::string(bytes + static_cast<std::size_t>(begin) * type.bytes, static_cast<std::size_t>(count) * type.bytes);
+    return count == 0 ? std::string()
+                      : std::string(bytes + static_cast<std::size_t>(begin) * type.bytes, static_cast<std::size_t>(count) * type.bytes);
   }
   std::string out;
   for (int64_t i = 0; i < count; ++i) {
@@ -77,14 +81,20 @@ std::string binary_elements(const DataType& type, const void* data, int64_t begi
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t more = byte < 0x80 ? 0 : byte >= 0xc2 && byte < 0xe0 ? 1 : byte >= 0xe0 && byte < 0xf0 ? 2 : byte >= 0xf0 && byte < 0xf5 ? 3 : 4;
+    const std::size_t more = byte < 0x80                   ? 0
+                             : byte >= 0xc2 && byte < 0xe0 ? 1
+                             : byte >= 0xe0 && byte < 0xf0 ? 2
+                             : byte >= 0xf0 && byte < 0xf5 ? 3
+                                                           : 4;
     if (more == 4 || text.size() - i <= more) return false;
     for (std::size_t k = 1; k <= more; ++k) {
       if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
     }
     const auto second = more > 0 ? static_cast<unsigned char>(text[i + 1]) : 0;
     // Forms that are too long, surrogates, and what lies beyond U+10FFFF.
-    if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second > 0x9f) || (byte == 0xf0 && second < 0x90) || (byte == 0xf4 && second > 0x8f)) return false;
+    if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second > 0x9f) || (byte == 0xf0 && second < 0x90) ||
+        (byte == 0xf4 && second > 0x8f))
+      return false;
     i += more + 1;
   }
   return true;
@@ -131,7 +141,8 @@ Answer write_answer(const Job& job, const Servable& servable, const std::string&
       begin = job.first_row * row;
       count = job.rows * row;
     }
-    text += (is_first ? "{\"name\":" : ",{\"name\":") + json_string(output.name) + ",\"datatype\":\"" + std::string(all.type->name) + "\",\"shape\":[";
+    text += (is_first ? "{\"name\":" : ",{\"name\":") + json_string(output.name) + ",\"datatype\":\"" + std::string(all.type->name) +
+            "\",\"shape\":[";
     is_first = false;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) text += (axis > 0 ? "," : "") + std::to_string(shape[axis]);
     if (output.is_binary) {

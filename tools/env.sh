@@ -16,6 +16,7 @@ ONNXC_BUILD_VENV="$ONNXC_CACHE/venv-build-1"
 ONNXC_TEST_VENV="$ONNXC_CACHE/venv-test-1"
 ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-3"
 ONNXC_PACKAGE_VENV="$ONNXC_CACHE/venv-package-1"
+ONNXC_SERVER_VENV="$ONNXC_CACHE/venv-server-1"
 
 if [ -z "${ONNXC_PYTHON:-}" ]; then
   if [ -e "$ONNXC_TEST_VENV/.complete" ]; then ONNXC_PYTHON="$ONNXC_TEST_VENV/bin/python"; else ONNXC_PYTHON=python3; fi

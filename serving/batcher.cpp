@@ -2,6 +2,7 @@
 
 #include <onnxc/threads.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace onnxc::serving {
@@ -15,7 +16,7 @@ double seconds(Clock::duration time) { return std::chrono::duration<double>(time
 }  // namespace
 
 Batcher::Batcher(std::shared_ptr<const Servable> servable, const BatchOptions& options, ModelMetrics& metrics)
-    : servable_(std::move(servable)), options_(options), metrics_(metrics) {
+    : servable_(std::move(servable)), options_(options), most_rows_(std::min(options.rows, servable_->most_rows())), metrics_(metrics) {
   for (int k = 0; k < std::max(1, options.workers); ++k) workers_.emplace_back([this] { work(); });
 }
 
@@ -41,13 +42,13 @@ void Batcher::submit(std::shared_ptr<Job> job) {
 void Batcher::join_waiting(std::vector<std::shared_ptr<Job>>& batch, int64_t& rows) {
   const auto batch_symbol = static_cast<std::size_t>(servable_->batch_symbol());
   const auto fits = [&](const Job& job) {
-    if (job.rows > options_.rows - rows || job.rows == 0) return false;
+    if (job.rows > most_rows_ - rows || job.rows == 0) return false;
     for (std::size_t k = 0; k < job.symbols.size(); ++k) {
       if (k != batch_symbol && job.symbols[k] != batch[0]->symbols[k]) return false;
     }
     return true;
   };
-  for (auto at = queue_.begin(); at != queue_.end() && rows < options_.rows;) {
+  for (auto at = queue_.begin(); at != queue_.end() && rows < most_rows_;) {
     if (!fits(**at)) {
       ++at;
       continue;
@@ -66,10 +67,10 @@ std::vector<std::shared_ptr<Job>> Batcher::take() {
   batch.push_back(std::move(queue_.front()));
   queue_.pop_front();
   int64_t rows = batch[0]->rows;
-  if (options_.rows > 1 && servable_->batch_symbol() >= 0 && rows > 0) {
+  if (joins() && rows > 0) {
     join_waiting(batch, rows);
     const auto until = batch[0]->arrival + options_.delay;
-    while (rows < options_.rows && !is_ending_ && options_.delay.count() > 0) {
+    while (rows < most_rows_ && !is_ending_ && options_.delay.count() > 0) {
       const std::size_t before = queue_.size();
       if (!changed_.wait_until(lock, until, [&] { return is_ending_ || queue_.size() > before; })) break;
       join_waiting(batch, rows);

@@ -33,7 +33,7 @@ class Batcher {
   void submit(std::shared_ptr<Job> job);
 
   const Servable& servable() const { return *servable_; }
-  const BatchOptions& options() const { return options_; }
+  bool joins() const { return most_rows_ > 1; }
   ModelMetrics& metrics() const { return metrics_; }
 
  private:
@@ -45,6 +45,7 @@ class Batcher {
 
   const std::shared_ptr<const Servable> servable_;
   const BatchOptions options_;
+  const int64_t most_rows_;  // of a run of several requests
   ModelMetrics& metrics_;
   std::mutex mutex_;
   std::condition_variable changed_;

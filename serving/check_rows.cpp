@@ -67,10 +67,8 @@ bool same(const DataType& type, const void* a, int64_t at_a, const void* b, int6
 }  // namespace
 
 void Servable::check_rows() const {
-  if (batch_symbol_ < 0)
-    throw std::runtime_error("it has no dimension that is the first of every input and every output, along which requests could be joined");
-  if (unit_.symbols[batch_symbol_].max < kRows)
-    throw std::runtime_error(std::string("its dimension '") + unit_.symbols[batch_symbol_].name + "' has no room for several requests");
+  const int64_t rows = std::min(kRows, most_rows());
+  if (rows < 2) return;
   std::mt19937 random(7);
   const auto request_of = [](const std::vector<InputTensor>& tensors) {
     auto request = std::make_shared<InferRequest>();
@@ -80,19 +78,19 @@ void Servable::check_rows() const {
   std::vector<std::string> data;
   data.reserve(inputs_.size());
   std::vector<InputTensor> all;
-  std::vector<std::vector<InputTensor>> alone(kRows);
+  std::vector<std::vector<InputTensor>> alone(static_cast<std::size_t>(rows));
   for (const Tensor& tensor : inputs_) {
     InputTensor whole{tensor.name, tensor.type, tensor.shape, 1, nullptr, {}};
     int64_t row = 1;
     for (std::size_t axis = 0; axis < whole.shape.size(); ++axis) {
       int64_t& extent = whole.shape[axis];
-      if (axis == 0) extent = kRows;
+      if (axis == 0) extent = rows;
       else if (extent < 0)
         extent = std::min<int64_t>(std::max<int64_t>(extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].min, 4),
                                    extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].max);
       if (axis > 0) row *= extent;
     }
-    whole.count = row * kRows;
+    whole.count = row * rows;
     if (tensor.type->is_string()) {
       static constexpr onnxc_string kTexts[] = {{"a", 1}, {"bc", 2}};
       for (int64_t i = 0; i < whole.count; ++i) whole.strings.push_back(kTexts[random() % 2]);
@@ -100,7 +98,7 @@ void Servable::check_rows() const {
       data.push_back(made_up(*tensor.type, whole.count, random));
       whole.data = data.back().data();
     }
-    for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < rows; ++r) {
       InputTensor part = whole;
       part.shape[0] = 1;
       part.count = row;
@@ -119,7 +117,7 @@ void Servable::check_rows() const {
   };
   const Job together = run_one(all);
   if (together.error) return;  // made-up inputs do not suit every model: nothing is known then
-  for (int64_t r = 0; r < kRows; ++r) {
+  for (int64_t r = 0; r < rows; ++r) {
     const Job one = run_one(alone[static_cast<std::size_t>(r)]);
     if (one.error) return;
     for (std::size_t k = 0; k < outputs_.size(); ++k) {

@@ -91,14 +91,15 @@ std::vector<std::string> Repository::load(const std::string& name) {
     kept[source.name][source.version];
     const auto begin = Clock::now();
     try {
-      loaded[source.name][source.version] =
-          std::shared_ptr<LoadedModel>(new LoadedModel(source, source.load(), batch_, limits_, metrics_),
-                                       [this](LoadedModel* model) { ending_.start([model] { delete model; }); });
+      const std::shared_ptr<LoadedModel> model(new LoadedModel(source, source.load(), batch_, limits_, metrics_),
+                                               [this](LoadedModel* ended) { ending_.start([ended] { delete ended; }); });
+      loaded[source.name][source.version] = model;
       metrics_.loads.fetch_add(1);
       log(LogLevel::Events, "loaded",
           {{"model", json_string(source.name)},
            {"version", json_string(source.version)},
            {"from", json_string(source.origin)},
+           {"joins_requests", model->batcher.joins() ? "true" : "false"},
            {"seconds", std::to_string(std::chrono::duration<double>(Clock::now() - begin).count())}});
     } catch (const std::exception& error) {
       metrics_.failed_loads.fetch_add(1);

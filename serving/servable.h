@@ -90,6 +90,8 @@ class Servable {
 
   /// The symbol that is the first extent of every input and every output, or -1: requests could be joined along it.
   int batch_symbol() const { return batch_symbol_; }
+  /// How many rows of it a run may have; 1 where there is none.
+  int64_t most_rows() const { return batch_symbol_ < 0 ? 1 : unit_.symbols[batch_symbol_].max; }
   /// Throws std::runtime_error where a row of made-up inputs gives another result beside other rows than alone: such a model must not run in batches.
   void check_rows() const;
 

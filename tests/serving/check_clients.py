@@ -4,7 +4,6 @@
 """
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import kubernetes_validate

@@ -12,8 +12,6 @@ import models
 import numpy as np
 from client import Server, binary_request, read_binary, tensor
 
-ONNXC = sys.argv[1]
-
 
 def check_descriptions(server):
     assert server.get("/v2")[1]["name"] == "onnxc" and "binary_tensor_data" in server.get("/v2")[1]["extensions"]
@@ -201,21 +199,34 @@ def check_metrics(server):
     assert found["onnxc_failed_loads_total"] == 0 and found["process_resident_memory_bytes"] > 1e6
 
 
+LIMITS = ["--max-body", "1M", "--max-run", "16M", "--request-timeout", "1"]  # what the requests above run into
+
+
+def make_models(repository):
+    for version in 1, 3, 10:
+        models.scaled(repository / "scaled" / str(version) / "model.onnx", float(version))
+    models.types(repository / "types/1/model.onnx")
+    models.pick(repository / "pick/1/model.onnx")
+    models.square(repository / "square/model.onnx")
+
+
+def check(server):
+    """Returns how many groups of requests there are."""
+    groups = [check_descriptions, check_results, check_types, check_numbers, check_bad_requests, check_http, check_metrics]
+    for group in groups:
+        group(server)
+        assert server.process.poll() is None
+    return len(groups)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        repository = Path(folder)
-        for version in 1, 3, 10:
-            models.scaled(repository / "scaled" / str(version) / "model.onnx", float(version))
-        models.types(repository / "types/1/model.onnx")
-        models.pick(repository / "pick/1/model.onnx")
-        models.square(repository / "square/model.onnx")
-        with Server([ONNXC, "serve", repository, "-O0", "--max-body", "1M", "--max-run", "16M", "--request-timeout", "1"]) as server:
-            checks = [check_descriptions, check_results, check_types, check_numbers, check_bad_requests, check_http, check_metrics]
-            for check in checks:
-                check(server)
-                assert server.process.poll() is None
+        make_models(Path(folder))
+        with Server([sys.argv[1], "serve", folder, "-O0", *LIMITS]) as server:
+            groups = check(server)
             assert server.end() == 0
-        print(f"the protocol: {len(checks)} groups of requests are answered as they should be")
+        print(f"the protocol: {groups} groups of requests are answered as they should be")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -99,6 +99,7 @@ stage "setup" setup || summary
 . tools/env.sh
 stage "build" build release || summary
 stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --select E9,F63,F7,F82 .  # what ends a script when it gets there: names that nothing defines
+stage "types in Python" script tests/python/types.sh
 stage "layout of C++" script tests/style/run.sh
 stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 files that changed last; --all: in all
 stage "unit tests and kernels" run_ctest release --label-exclude integration

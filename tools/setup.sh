@@ -33,7 +33,7 @@ check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev libclang
 server_packages=(buildah wrk)
 sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
-lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
+lint_wheels=(ruff==0.17.6 clang-format==19.1.7 mypy==2.4.1)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack

@@ -1,11 +1,14 @@
 """`python -m onnxc` and the script `onnxc`: the compiler itself, with these arguments."""
+from __future__ import annotations
+
 import os
 import sys
+from typing import NoReturn
 
 from .build import find_executable
 
 
-def main():
+def main() -> NoReturn:
     try:
         executable = find_executable()
     except FileNotFoundError as error:

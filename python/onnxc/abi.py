@@ -1,5 +1,10 @@
 """The C ABI of a compiled model (runtime_stub/onnxc/model.h) as ctypes see it."""
+from __future__ import annotations
+
 import ctypes as c
+from typing import Any
+
+from .arguments import Path
 
 INT64_MIN = -(2**63)  # in a shape: an expression of symbols
 PLAIN, BOUNDED, VALUE = range(3)  # forms
@@ -113,12 +118,12 @@ class StateModel(DeviceModel):
     _fields_ = [("output_states", c.POINTER(c.c_int32))]
 
 
-def states(model):
+def states(model: Any) -> list[int]:
     """For each output the input that is its state before the run, or -1."""
     return [model.output_states[k] if model.output_states else -1 for k in range(model.output_count)]
 
 
-def load(path, namespace):
+def load(path: Path, namespace: str) -> tuple[c.CDLL, Any]:
     """The library (keep it alive) and its model."""
     library = c.CDLL(str(path))
     function = getattr(library, f"{namespace}_model")
@@ -132,7 +137,7 @@ def load(path, namespace):
     return library, model
 
 
-def new_executor(library, threads):
+def new_executor(library: c.CDLL, threads: int) -> Any:
     """Threads of the library's own (runtime_stub/onnxc/shared_executor.hpp); None when it was compiled for one thread."""
     if not hasattr(library, "onnxc_executor_new"):
         return None
@@ -146,7 +151,7 @@ def new_executor(library, threads):
 class Memory:
     """An allocator of the library's own (runtime_stub/onnxc/shared_memory.hpp), with what runs took from it."""
 
-    def __init__(self, library):
+    def __init__(self, library: c.CDLL) -> None:
         self._library = library
         library.onnxc_memory_new.restype = c.c_void_p
         library.onnxc_memory_allocator.restype = c.POINTER(Allocator)
@@ -157,9 +162,9 @@ class Memory:
             raise MemoryError()
         self.allocator = library.onnxc_memory_allocator(self._memory)
 
-    def clear(self):
+    def clear(self) -> None:
         self._library.onnxc_memory_clear(self._memory)
 
-    def __del__(self):
+    def __del__(self) -> None:
         if getattr(self, "_memory", None):
             self._library.onnxc_memory_delete(self._memory)

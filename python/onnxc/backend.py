@@ -3,18 +3,23 @@
     import onnxc.backend as backend
     backend.run_model(model, [x])
 """
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from onnx import TensorProto, checker, helper
+from onnx import ModelProto, NodeProto, TensorProto, checker, helper
 from onnx.backend.base import Backend, BackendRep
 
 from .session import InferenceSession
 
 
 class OnnxcBackendRep(BackendRep):
-    def __init__(self, session):
+    def __init__(self, session: InferenceSession) -> None:
         self._session = session
 
-    def run(self, inputs, **kwargs):
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """`inputs`: a list in the model's order, or a dictionary."""
         if not isinstance(inputs, dict):
             if isinstance(inputs, np.ndarray):
@@ -25,7 +30,7 @@ class OnnxcBackendRep(BackendRep):
 
 class OnnxcBackend(Backend):
     @classmethod
-    def is_compatible(cls, model, device="CPU", **kwargs):
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
         try:
             cls.prepare(model, device, **kwargs)
             return True
@@ -33,18 +38,19 @@ class OnnxcBackend(Backend):
             return False
 
     @classmethod
-    def prepare(cls, model, device="CPU", **kwargs):
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> OnnxcBackendRep:
         """`kwargs`: threads, dims, options of onnxc.InferenceSession."""
         if not cls.supports_device(device):
             raise ValueError(f"onnxc's backend runs on the CPU, not on {device}")
         return OnnxcBackendRep(InferenceSession(model, **kwargs))
 
     @classmethod
-    def run_model(cls, model, inputs, device="CPU", **kwargs):
+    def run_model(cls, model: ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
-    def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
+    def run_node(cls, node: NodeProto, inputs: Any, device: str = "CPU", outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
+                 **kwargs: Any) -> tuple[Any, ...]:
         """`outputs_info`: for each output (numpy type, shape); without it the element type is the first input's, the shape inferred."""
         if not isinstance(inputs, dict):
             inputs = dict(zip([name for name in node.input if name], inputs))
@@ -62,7 +68,7 @@ class OnnxcBackend(Backend):
         return cls.run_model(model, feeds, device, **kwargs)
 
     @classmethod
-    def supports_device(cls, device):
+    def supports_device(cls, device: str) -> bool:
         return device.split(":")[0] == "CPU"
 
 

@@ -4,6 +4,8 @@ A cached library is found again by content: the model, its external data, the op
 The cache is $ONNXC_CACHE/compiled (by default ~/.cache/onnxc/compiled); it may be deleted at any time. What was used longest ago goes where it
 would take more than CACHE_LIMIT.
 """
+from __future__ import annotations
+
 import fcntl
 import functools
 import hashlib
@@ -15,7 +17,10 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from . import arguments as a
 
 CACHE_LIMIT = 4 << 30  # bytes
 NAMESPACE = "compiled"  # of every unit that is made here: it exports compiled_model()
@@ -24,12 +29,12 @@ NAMESPACE = "compiled"  # of every unit that is made here: it exports compiled_m
 class CompileError(RuntimeError):
     """The model cannot be compiled; the text is onnxc's. `exit_code`: 1 invalid or unsupported, 3 I/O, 4 over a budget, 70 a bug."""
 
-    def __init__(self, message, exit_code):
+    def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
 
 
-def find_executable():
+def find_executable() -> str:
     """$ONNXC_EXECUTABLE, else the one inside of this package, else `onnxc` in PATH, else build/onnxc of the source tree that this package lies in."""
     given = os.environ.get("ONNXC_EXECUTABLE")
     if given:
@@ -46,7 +51,7 @@ def find_executable():
     raise FileNotFoundError("no onnxc executable: set ONNXC_EXECUTABLE, put onnxc into PATH, or build the source tree (build/onnxc)")
 
 
-def warn_without_compiler():
+def warn_without_compiler() -> None:
     """Says which package has a C++ compiler, where there is none: models cannot be compiled without."""
     command = _compiler_command()
     if shutil.which((command.split() or [""])[0]):
@@ -61,7 +66,8 @@ def warn_without_compiler():
     warnings.warn(f"onnxc found no C++ compiler ({command}), which it compiles models with: install one ({advice}), or name it in ONNXC_CXX", RuntimeWarning, stacklevel=3)
 
 
-def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, include_dirs=(), options=(), namespace=NAMESPACE):
+def compile(model: a.Model, output: a.Path | None = None, *, dims: a.Dims | None = None, threads: int = 1, custom_ops: Mapping[str, str] | None = None,
+            include_dirs: Sequence[a.Path] = (), options: a.Options = (), namespace: str = NAMESPACE) -> str:
     """Compiles a model to a shared library and returns its path.
 
     model:         a path, the bytes of a model, or an onnx.ModelProto
@@ -82,10 +88,11 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
             arguments += ["-I", os.path.abspath(folder)]
     arguments += [str(option) for option in options]
 
+    path, content = None, b""
     if isinstance(model, (str, os.PathLike)):
-        path, content = Path(model), None
+        path = Path(model)
     else:
-        path, content = None, model if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+        content = bytes(model) if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
     executable = find_executable()
     if output is not None:
         _run(executable, path, content, Path(output), arguments)
@@ -100,7 +107,7 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
         return _cached(entry, path) or _build_into(entry, executable, path, content, arguments)
 
 
-def _cached(entry, path):
+def _cached(entry: Path, path: Path | None) -> str | None:
     """The library of this model and these external data, where there is one."""
     names = _read_names(entry)
     library = entry / f"{_digest_of_files(path, names)}.so" if names is not None else None
@@ -110,7 +117,7 @@ def _cached(entry, path):
     return str(library)
 
 
-def _build_into(entry, executable, path, content, arguments):
+def _build_into(entry: Path, executable: str, path: Path | None, content: bytes, arguments: list[str]) -> str:
     with tempfile.TemporaryDirectory(dir=entry) as work:
         made = Path(work) / "unit.so"
         external_names = _run(executable, path, content, made, arguments)
@@ -123,7 +130,7 @@ def _build_into(entry, executable, path, content, arguments):
     return str(library)
 
 
-def _run(executable, path, content, output, arguments):
+def _run(executable: str, path: Path | None, content: bytes, output: Path, arguments: list[str]) -> list[str]:
     """Compiles; returns the names of the other files that it read: external data relative to the model's folder, headers as absolute paths."""
     with tempfile.TemporaryDirectory() as work:
         if path is None:
@@ -140,7 +147,7 @@ def _run(executable, path, content, output, arguments):
         return sorted(str(file.relative_to(folder) if file.is_relative_to(folder) else file) for file in others)
 
 
-def _read_depfile(depfile):
+def _read_depfile(depfile: Path) -> list[str]:
     """The prerequisites in a make rule: words between blanks; a backslash keeps a blank, `$$` is a dollar."""
     if not depfile.exists():
         return []
@@ -148,12 +155,12 @@ def _read_depfile(depfile):
     return [word.replace("\0", " ") for word in text.split(": ", 1)[-1].split()]
 
 
-def _cache_folder():
+def _cache_folder() -> Path:
     cache = os.environ.get("ONNXC_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "onnxc")
     return Path(cache) / "compiled"
 
 
-def _prune(folder, limit):
+def _prune(folder: Path, limit: int) -> None:
     """Removes what was used longest ago while the libraries take more than `limit` bytes. A library in use stays loaded without its file."""
     files = []
     for library in folder.glob("*/*.so"):
@@ -170,9 +177,9 @@ def _prune(folder, limit):
         total -= size
 
 
-def _key(executable, path, content, arguments):
+def _key(executable: str, path: Path | None, content: bytes, arguments: list[str]) -> str:
     digest = hashlib.sha256()
-    if content is None:
+    if path is not None:
         with open(path, "rb") as file:
             for block in iter(lambda: file.read(1 << 20), b""):
                 digest.update(block)
@@ -182,29 +189,29 @@ def _key(executable, path, content, arguments):
     return digest.hexdigest()[:32]
 
 
-def _compiler_identity(executable):
+def _compiler_identity(command: str) -> list[str | int]:
     """Changes whenever the compiler or the headers that it includes change."""
-    executable = Path(executable).resolve()
+    executable = Path(command).resolve()
     stat = executable.stat()
-    identity = [str(executable), stat.st_size, stat.st_mtime_ns]
+    identity: list[str | int] = [str(executable), stat.st_size, stat.st_mtime_ns]
     for headers in (executable.parent.parent / "include" / "onnxc", executable.parent.parent / "runtime_stub" / "onnxc"):
         for header in sorted(headers.rglob("*.h*")):
             identity += [str(header), header.stat().st_mtime_ns]
     return identity
 
 
-def _system_compiler():
+def _system_compiler() -> list[str]:
     """What builds the library, as tools/driver/build_library.h has it, and its version."""
     command = _compiler_command()
     return [command, _version_of(command)]
 
 
-def _compiler_command():
+def _compiler_command() -> str:
     return os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
 
 
 @functools.lru_cache(maxsize=None)
-def _version_of(command):
+def _version_of(command: str) -> str:
     try:
         return subprocess.run([*command.split(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace").stdout
     except OSError:  # onnxc will say so
@@ -212,7 +219,7 @@ def _version_of(command):
 
 
 @functools.lru_cache(maxsize=None)
-def _processor():
+def _processor() -> str:
     try:
         with open("/proc/cpuinfo") as file:
             return next((line for line in file if line.startswith(("flags", "Features"))), platform.machine())
@@ -220,14 +227,15 @@ def _processor():
         return platform.machine()
 
 
-def _read_names(entry):
+def _read_names(entry: Path) -> list[str] | None:
     try:
-        return json.loads((entry / "external.json").read_text())
+        names: list[str] = json.loads((entry / "external.json").read_text())
+        return names
     except (OSError, ValueError):
         return None
 
 
-def _digest_of_files(path, names):
+def _digest_of_files(path: Path | None, names: list[str]) -> str:
     folder = Path(path).resolve().parent if path is not None else Path("/")
     digest = hashlib.sha256()
     for name in names:

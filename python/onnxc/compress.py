@@ -1,8 +1,14 @@
 """Makes models smaller by the `onnxc compress` command."""
+from __future__ import annotations
+
+from typing import Any
+
+from .arguments import Labels, Model, Options, Path, Samples
 from .rewriting import rewrite
 
 
-def compress(model, output, calibration, *, parameters=None, keep_accuracy=None, labels=None, keep_cosine=None, channels=True, low_rank=True, cluster=None, options=()):
+def compress(model: Model, output: Path, calibration: Samples, *, parameters: float | None = None, keep_accuracy: float | None = None, labels: Labels | None = None,
+             keep_cosine: float | None = None, channels: bool = True, low_rank: bool = True, cluster: int | None = None, options: Options = ()) -> dict[str, Any]:
     """Writes a model with fewer parameters to `output` and returns what became of it: {"parameters": …, "bytes": …, "layers": [{"layer": …, "weights": …, "rank": …}, …], …}.
 
     model:          a path, the bytes of a model, or an onnx.ModelProto, in f32

@@ -1,18 +1,24 @@
 """ONNX's element types in numpy, and how tensors of sub-byte types are packed."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+
+from .arguments import Array
 
 try:
     import ml_dtypes
 except ImportError:  # only models with such types need it
-    ml_dtypes = None
+    ml_dtypes = None  # type: ignore[assignment, unused-ignore]
 
 
-def _small(name):
+def _small(name: str) -> np.dtype[Any] | None:
     return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else None
 
 
 # TensorProto.DataType -> (name as onnxruntime says it, numpy type, bits of an element where several share a byte)
-ELEMENT_TYPES = {
+ELEMENT_TYPES: dict[int, tuple[str, np.dtype[Any] | None, int]] = {
     1: ("float", np.dtype(np.float32), 0),
     2: ("uint8", np.dtype(np.uint8), 0),
     3: ("int8", np.dtype(np.int8), 0),
@@ -42,7 +48,7 @@ ELEMENT_TYPES = {
 }
 
 
-def element_type(number):
+def element_type(number: int) -> tuple[str, np.dtype[Any], int]:
     if number not in ELEMENT_TYPES:
         raise NotImplementedError(f"tensors of ONNX element type {number} cannot be passed from Python")
     name, dtype, bits = ELEMENT_TYPES[number]
@@ -51,7 +57,7 @@ def element_type(number):
     return name, dtype, bits
 
 
-def element_number(dtype):
+def element_number(dtype: np.dtype[Any]) -> int:
     """The inverse: the number of a numpy type."""
     if dtype.kind in "OUS":
         return 8
@@ -61,7 +67,7 @@ def element_number(dtype):
     raise TypeError(f"{dtype} is no element type of ONNX")
 
 
-def pack(array, bits):
+def pack(array: Array, bits: int) -> Array:
     """Elements of `bits` bits, the first in the lowest bits of a byte."""
     per_byte = 8 // bits
     flat = array.reshape(-1).view(np.uint8) & (2**bits - 1)
@@ -72,14 +78,14 @@ def pack(array, bits):
     return packed
 
 
-def unpack(packed, bits, count, dtype):
+def unpack(packed: Array, bits: int, count: int, dtype: np.dtype[Any]) -> Array:
     """The inverse of pack(): `count` elements of `dtype`, which has a byte for each."""
     per_byte = 8 // bits
     flat = np.stack([(packed >> (k * bits)) & (2**bits - 1) for k in range(per_byte)], axis=1).reshape(-1)[:count]
     return from_bytes(flat, bits, dtype)
 
 
-def from_bytes(flat, bits, dtype):
+def from_bytes(flat: Array, bits: int, dtype: np.dtype[Any]) -> Array:
     """Elements of `bits` bits, one in a byte, as `dtype`."""
     flat = flat & (2**bits - 1)
     if dtype.name.startswith("int"):  # extend the sign
@@ -87,7 +93,7 @@ def from_bytes(flat, bits, dtype):
     return np.ascontiguousarray(flat, np.uint8).view(dtype)
 
 
-def as_array(given, dtype):
+def as_array(given: Any, dtype: np.dtype[Any]) -> Array:
     """What a caller gives as an array: arrays and scalars of numpy, tensors of other libraries by DLPack without a copy, lists as `dtype`."""
     if isinstance(given, (np.ndarray, np.generic)):
         return np.asarray(given)

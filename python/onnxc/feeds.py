@@ -1,22 +1,30 @@
 """What a caller feeds, checked against the inputs of a model."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import abi
+from .arguments import Feeds
 from .element_types import as_array
 
+if TYPE_CHECKING:
+    from .session import InferenceSession, Slot
 
-def check_feeds(slots, feeds):
+
+def check_feeds(slots: list[Slot], feeds: Feeds) -> dict[str, Any]:
     names = [slot.name for slot in slots]
     missing = [slot.name for slot in slots if slot.name not in feeds and slot.kind != abi.OPTIONAL]
     unknown = [name for name in feeds if name not in names]
     if missing or unknown:
         what = [f"without {', '.join(map(repr, missing))}"] * bool(missing) + [f"with unknown {', '.join(map(repr, unknown))}"] * bool(unknown)
         raise ValueError(f"inputs {' and '.join(what)}; the model has {', '.join(map(repr, names)) or 'none'}")
-    checked = {}
+    checked: dict[str, Any] = {}
     for slot in slots:
         given = feeds.get(slot.name)
         if slot.is_value:
-            right = {abi.SEQUENCE: (list, tuple), abi.MAP: dict}.get(slot.kind)
+            right: Any = {abi.SEQUENCE: (list, tuple), abi.MAP: dict}.get(slot.kind)
             if right and not isinstance(given, right):
                 raise TypeError(f"input {slot.name!r} is {type(given).__name__}, the model wants {'a dict' if right is dict else 'a list'}")
             checked[slot.name] = given
@@ -30,13 +38,13 @@ def check_feeds(slots, feeds):
         array = as_array(given, slot.dtype)
         if array.dtype != slot.dtype:
             raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants {slot.dtype}")
-        checked[slot.name] = np.require(array, requirements="CA").reshape(array.shape)
+        checked[slot.name] = np.require(array, requirements=["C", "A"]).reshape(array.shape)
     return checked
 
 
-def bind_symbols(session, inputs):
+def bind_symbols(session: InferenceSession, inputs: dict[str, Any]) -> list[int]:
     """The values of the dynamic dimensions, from the shapes of the inputs."""
-    values = {}
+    values: dict[int, int] = {}
     for slot in session._inputs:
         if slot.is_value:
             continue

@@ -1,5 +1,10 @@
 """SessionOptions and its kin, by onnxruntime's names, for programs that change one import."""
+from __future__ import annotations
+
 import enum
+from typing import Any, ClassVar, NoReturn
+
+from .arguments import Dims
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -30,37 +35,54 @@ class SessionOptions:
     does not have raise AttributeError.
     """
 
-    _WITHOUT_MEANING = {
+    intra_op_num_threads: int
+    graph_optimization_level: GraphOptimizationLevel | int
+    enable_cpu_mem_arena: bool
+    enable_mem_pattern: bool
+    enable_mem_reuse: bool
+    enable_profiling: bool
+    execution_mode: ExecutionMode
+    execution_order: Any
+    inter_op_num_threads: int
+    log_severity_level: int
+    log_verbosity_level: int
+    logid: str
+    optimized_model_filepath: str
+    profile_file_prefix: str
+    use_deterministic_compute: bool
+
+    _WITHOUT_MEANING: ClassVar[dict[str, Any]] = {
         "enable_cpu_mem_arena": True, "enable_mem_pattern": True, "enable_mem_reuse": True, "enable_profiling": False, "execution_mode": ExecutionMode.ORT_SEQUENTIAL,
         "execution_order": 0, "inter_op_num_threads": 0, "log_severity_level": -1, "log_verbosity_level": 0, "logid": "", "optimized_model_filepath": "",
         "profile_file_prefix": "", "use_deterministic_compute": False,
     }
     __slots__ = ("intra_op_num_threads", "graph_optimization_level", "_dims", "_entries", *_WITHOUT_MEANING)
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self._dims, self._entries = {}, {}
+        self._dims: dict[str, int] = {}
+        self._entries: dict[str, str] = {}
         for name, value in self._WITHOUT_MEANING.items():
             setattr(self, name, value)
 
-    def add_free_dimension_override_by_name(self, name, extent):
+    def add_free_dimension_override_by_name(self, name: str, extent: int) -> None:
         self._dims[name] = int(extent)
 
-    def add_session_config_entry(self, key, value):
+    def add_session_config_entry(self, key: str, value: str) -> None:
         """Kept for get_session_config_entry; it changes nothing."""
         self._entries[str(key)] = str(value)
 
-    def get_session_config_entry(self, key):
+    def get_session_config_entry(self, key: str) -> str:
         return self._entries[key]
 
-    def add_free_dimension_override_by_denotation(self, denotation, extent):
+    def add_free_dimension_override_by_denotation(self, denotation: str, extent: int) -> NoReturn:
         raise NotImplementedError("units know dimensions by name: use add_free_dimension_override_by_name")
 
-    def add_initializer(self, name, value):
+    def add_initializer(self, name: str, value: object) -> NoReturn:
         raise NotImplementedError("weights are compiled in: change the model before it is compiled")
 
-    def register_custom_ops_library(self, path):
+    def register_custom_ops_library(self, path: str) -> NoReturn:
         raise NotImplementedError("operators of your own are C++ functions: InferenceSession(model, custom_ops=...); see docs/custom-operators.md")
 
 
@@ -68,7 +90,7 @@ class RunOptions:
     """What onnxruntime takes as the third argument of run(). Nothing here corresponds to its attributes, which may be set."""
 
 
-def compile_options(options, threads, dims):
+def compile_options(options: SessionOptions | None, threads: int | None, dims: Dims | None) -> tuple[int, Dims | None, list[str]]:
     """(threads, dims, arguments of the onnxc command) of a SessionOptions and of InferenceSession's own arguments, which win."""
     if options is None:
         return threads or 1, dims, []

@@ -1,19 +1,25 @@
 """What a session runs on, by the names that onnxruntime has for it."""
+from __future__ import annotations
+
 import ctypes as c
 import functools
 import os
 import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .arguments import Provider
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _NAMES = {"cpu": CPU, "cuda": CUDA, CPU.lower(): CPU, CUDA.lower(): CUDA}
 
 
-def get_available_providers():
+def get_available_providers() -> list[str]:
     """CUDA where there are a GPU and nvcc; its emulator is there always, and told apart by a warning."""
     return [CUDA] * (gpu_capability() is not None and has_nvcc()) + [CPU]
 
 
-def first_of(providers, each_options=None):
+def first_of(providers: Sequence[Provider], each_options: Sequence[Mapping[str, Any]] | None = None) -> tuple[str, dict[str, Any]]:
     """The first provider and its options: a list has names, or pairs of a name and a dict, as onnxruntime takes them. `each_options`: a list of dicts
     beside the names."""
     if isinstance(providers, str) or not providers:
@@ -21,7 +27,7 @@ def first_of(providers, each_options=None):
     if each_options is not None:
         if len(each_options) != len(providers):
             raise ValueError(f"there are {len(each_options)} provider_options for {len(providers)} providers")
-        providers = list(zip(providers, each_options))
+        providers = [(name if isinstance(name, str) else name[0], options) for name, options in zip(providers, each_options)]
     chosen = []
     for provider in providers:
         name, options = provider if isinstance(provider, (tuple, list)) else (provider, {})
@@ -35,7 +41,7 @@ def first_of(providers, each_options=None):
     return name, options
 
 
-def cuda_options(architecture, ordinal):
+def cuda_options(architecture: str | None, ordinal: int) -> list[str]:
     """Options of the onnxc command for a unit that runs here: on a GPU if there is one and nvcc, else in the emulator.
 
     architecture:  "sm80" or "sm90", alone or with the processor beside the GPU ("sm90+x86-64-v3"); None: what the GPU has, or "sm80"
@@ -47,12 +53,12 @@ def cuda_options(architecture, ordinal):
     return [f"--target=cuda-{name}", f"--on={'gpu' if capability and has_nvcc() else 'emulator'}"]
 
 
-def has_nvcc():
+def has_nvcc() -> bool:
     return bool(os.environ.get("NVCC") or shutil.which("nvcc") or os.access("/usr/local/cuda/bin/nvcc", os.X_OK))
 
 
 @functools.lru_cache(maxsize=None)
-def gpu_capability(ordinal=0):
+def gpu_capability(ordinal: int = 0) -> tuple[int, int] | None:
     """(major, minor) of that GPU; None where CUDA's driver finds none."""
     try:
         driver = c.CDLL("libcuda.so.1")

@@ -1,8 +1,15 @@
 """Quantises models by the `onnxc quantize` command."""
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .arguments import Labels, Model, Options, Path, Samples
 from .rewriting import rewrite
 
 
-def quantize(model, output, calibration=None, *, format="qdq", method="mse", per_channel=True, keep_accuracy=None, labels=None, keep_cosine=None, options=()):
+def quantize(model: Model, output: Path, calibration: Samples | None = None, *, format: Literal["qdq", "dynamic", "weights8", "weights4"] = "qdq",
+             method: Literal["minmax", "percentile", "entropy", "mse"] = "mse", per_channel: bool = True, keep_accuracy: float | None = None, labels: Labels | None = None,
+             keep_cosine: float | None = None, options: Options = ()) -> dict[str, Any]:
     """Writes a quantised model to `output` and returns what became of it: {"bytes": …, "layers": [{"layer": …, "decibels": …, "kept_in_float": …}, …], …}.
 
     model:          a path, the bytes of a model, or an onnx.ModelProto, in f32

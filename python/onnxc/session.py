@@ -1,38 +1,50 @@
 """Runs a compiled model: InferenceSession as onnxruntime users know it, and Binding for loops."""
+from __future__ import annotations
+
 import ctypes as c
 import math
 import threading
 import warnings
 import weakref
-from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, SupportsIndex, overload
 
 import numpy as np
 
 from . import abi, build
+from .arguments import Array, Dims, Feeds, Model, Options, Path, Provider
 from .element_types import element_type, pack, unpack
 from .feeds import bind_symbols, check_feeds
 from .io_binding import IOBinding
-from .options import compile_options
+from .options import RunOptions, SessionOptions, compile_options
 from .providers import CPU, CUDA, cuda_options, first_of
 from .state import State
 from .values import STRING, from_strings, from_value, to_strings, to_value
 
-NodeArg = namedtuple("NodeArg", "name shape type")
-NodeArg.__doc__ = 'An input or output: its name, its shape (extents; a str is a dynamic dimension, None unknown) and its type, "tensor(float)".'
+class NodeArg(NamedTuple):
+    """An input or output: its name, its shape (a list of extents: a str is a dynamic dimension, None unknown) and its type, "tensor(float)"."""
+
+    name: str
+    shape: Any
+    type: str
 
 
 class RunError(RuntimeError):
     """The model refused to run; `status` is the code of onnxc_status."""
 
-    def __init__(self, message, status):
+    def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
 
 
-class _Slot:
+class Slot:
     """What is known of one input or output."""
 
-    def __init__(self, info, symbol_names):
+    dims: tuple[int, ...]
+    type_name: str | None
+    dtype: Any
+
+    def __init__(self, info: Any, symbol_names: list[str]) -> None:
         self.name = info.name.decode()
         self.form, self.kind = info.form, info.kind
         self.is_value, self.is_string = info.form == abi.VALUE, info.elem_type == 8
@@ -46,7 +58,7 @@ class _Slot:
         self.node_arg = NodeArg(self.name, shape, f"tensor({self.type_name})")
         self.size_is_certain = abi.INT64_MIN not in self.dims and not self.is_value
 
-    def storage(self, shape):
+    def storage(self, shape: Sequence[int]) -> tuple[Array, Array | None]:
         """Room for a value of this type: (what the model sees, what the caller sees or None when it has to be made of that)."""
         if self.is_value:
             return np.zeros(c.sizeof(abi.Value), np.uint8), None
@@ -75,8 +87,10 @@ class InferenceSession:
     Several threads may use one session at once.
     """
 
-    def __init__(self, model, sess_options=None, providers=None, provider_options=None, *, threads=None, dims=None, options=(), namespace=build.NAMESPACE,
-                 custom_ops=None, include_dirs=(), architecture=None):
+    def __init__(self, model: Model, sess_options: SessionOptions | None = None, providers: Sequence[Provider] | None = None,
+                 provider_options: Sequence[Mapping[str, Any]] | None = None, *, threads: int | None = None, dims: Dims | None = None, options: Options = (),
+                 namespace: str = build.NAMESPACE, custom_ops: Mapping[str, str] | None = None, include_dirs: Sequence[Path] = (),
+                 architecture: str | None = None) -> None:
         threads, dims, level = compile_options(sess_options, threads, dims)
         options = [*level, *options]
         provider, asked = first_of(providers, provider_options) if providers is not None else (None, {})
@@ -92,8 +106,8 @@ class InferenceSession:
             raise ValueError(f"{model} is for the {self._provider}, not for the {provider}")
         self._symbols = [(m.symbols[k].name.decode(), m.symbols[k].min, m.symbols[k].max) for k in range(m.symbol_count)]
         names = [name for name, _, _ in self._symbols]
-        self._inputs = [_Slot(m.inputs[k], names) for k in range(m.input_count)]
-        self._outputs = [_Slot(m.outputs[k], names) for k in range(m.output_count)]
+        self._inputs = [Slot(m.inputs[k], names) for k in range(m.input_count)]
+        self._outputs = [Slot(m.outputs[k], names) for k in range(m.output_count)]
         self._states = abi.states(m)  # for each output the input that is its state, or -1
         self._executor = abi.new_executor(self._library, threads) if threads > 1 else None
         if self._executor:
@@ -102,16 +116,16 @@ class InferenceSession:
         self._local = threading.local()  # each thread has an arena of its own
         self._device_session = _open_session(self, ordinal) if m.device else None
 
-    def get_providers(self):
+    def get_providers(self) -> list[str]:
         return [self._provider]
 
-    def get_inputs(self):
+    def get_inputs(self) -> list[NodeArg]:
         return [slot.node_arg for slot in self._inputs]
 
-    def get_outputs(self):
+    def get_outputs(self) -> list[NodeArg]:
         return [slot.node_arg for slot in self._outputs]
 
-    def run(self, output_names, input_feed, run_options=None):
+    def run(self, output_names: Sequence[str] | None, input_feed: Feeds, run_options: RunOptions | None = None) -> list[Any]:
         """The outputs called `output_names` (None: all), as new arrays."""
         wanted = None
         if output_names is not None:
@@ -129,44 +143,50 @@ class InferenceSession:
         binding._release()
         return list(outputs) if wanted is None else [outputs[k] for k in wanted]
 
-    def bind(self, input_feed):
+    def bind(self, input_feed: Feeds) -> Binding:
         """A Binding to these arrays: its run() is one foreign call and allocates nothing."""
         return Binding(self, input_feed, _new_arena)
 
-    def io_binding(self):
+    def io_binding(self) -> IOBinding:
         """The same by onnxruntime's names, for run_with_iobinding."""
         return IOBinding(self)
 
-    def run_with_iobinding(self, iobinding, run_options=None):
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         iobinding._run()
 
-    def new_state(self, **sizes):
+    def new_state(self, **sizes: int) -> State:
         """A State of a model that was compiled with --state; `sizes`: its dimensions by name, of a cache its capacity."""
         return State(self, sizes)
 
-    def _shared_arena(self, size, alignment):
+    def _shared_arena(self, size: int, alignment: int) -> Array:
         arena = getattr(self._local, "arena", None)
         if arena is None or len(arena) < size:
             arena = self._local.arena = _new_arena(size, alignment)
         return arena
 
 
-class Outputs(tuple):
+class Outputs(tuple[Any, ...]):
     """The outputs in the model's order; outputs["name"] is the one of that name."""
 
-    def __new__(cls, names, arrays):
+    _names: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str], arrays: Iterable[Any]) -> Outputs:
         self = super().__new__(cls, arrays)
         self._names = tuple(names)
         return self
 
-    def __getitem__(self, key):
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, key: SupportsIndex | slice | str) -> Any:
         if isinstance(key, str):
             if key not in self._names:
                 raise KeyError(key)
             key = self._names.index(key)
         return super().__getitem__(key)
 
-    def keys(self):
+    def keys(self) -> tuple[str, ...]:
         return self._names
 
 
@@ -182,7 +202,7 @@ class Binding:
     Sequences are lists, maps dicts, empty optionals None, tensors of strings arrays of `str`. (Such inputs are copied when bound.)
     """
 
-    def __init__(self, session, feeds, arena_maker, places=None):
+    def __init__(self, session: InferenceSession, feeds: Feeds, arena_maker: Callable[[int, int], Array], places: Mapping[int, Array] | None = None) -> None:
         """`places`: by output, the arrays that states lie in."""
         places = places or {}
         if any(past >= 0 and k not in places for k, past in enumerate(session._states)):
@@ -196,7 +216,7 @@ class Binding:
         size = model.arena_bytes(self._symbol_values)
         if size == _REFUSED:
             _refuse(session, self._symbol_values)
-        self._kept = []  # what values and strings among the inputs point to
+        self._kept: list[Any] = []  # what values and strings among the inputs point to
         stored = [self._store(s, self.inputs[s.name]) for s in session._inputs]
         self._shapes, outputs = [], []
         for k, slot in enumerate(session._outputs):
@@ -208,11 +228,13 @@ class Binding:
                 raise ValueError(f"output {slot.name!r} has no shape for these inputs")
             outputs.append(slot.storage(extents) if k not in places else _within(places[k], extents, slot.name))
         self._stored_outputs = [stored for stored, _ in outputs]
-        self._fixed = self._output_forms = None
+        self._fixed: Outputs | None = None
+        self._output_forms: list[tuple[tuple[int, ...], Any]] | None = None
         self._input_shapes = [None if slot.is_value else self.inputs[slot.name].shape for slot in session._inputs]
         if all(slot.size_is_certain and not slot.bits and not slot.is_string for slot in session._outputs):
-            self._fixed = Outputs((slot.name for slot in session._outputs), (seen for _, seen in outputs))
-            self._output_forms = [(seen.shape, seen.dtype) for _, seen in outputs]
+            arrays = [seen for _, seen in outputs if seen is not None]
+            self._fixed = Outputs((slot.name for slot in session._outputs), arrays)
+            self._output_forms = [(seen.shape, seen.dtype) for seen in arrays]
             self._output_names = self._fixed.keys()
 
         arena = arena_maker(0 if model.device else size, model.arena_alignment)  # a session on a GPU has its own
@@ -233,40 +255,43 @@ class Binding:
         self._memory = abi.Memory(session._library) if model.needs_allocator else None
         if self._memory:
             self._call.allocator = self._memory.allocator
-        self._run = self._run_on_device if model.device else model.run if session._executor is None else self._run_alone
+        self._run: Callable[[Any], int] = self._run_on_device if model.device else model.run if session._executor is None else self._run_alone
         self._reference = c.byref(self._call)
 
-    def _run_alone(self, call):
+    def _run_alone(self, call: Any) -> int:
         with self._session._one_at_a_time:
-            return self._session._model.run(call)
+            status: int = self._session._model.run(call)
+            return status
 
-    def _run_on_device(self, call):
+    def _run_on_device(self, call: Any) -> int:
         with self._session._one_at_a_time:
-            return self._session._model.run_in(self._session._device_session, call)
+            status: int = self._session._model.run_in(self._session._device_session, call)
+            return status
 
-    def _store(self, slot, given):
+    def _store(self, slot: Slot, given: Any) -> Array:
         """An input as the model sees it."""
         if slot.is_value:
-            return np.frombuffer(to_value(given, slot.kind, self._kept), np.uint8)
+            return np.frombuffer(memoryview(to_value(given, slot.kind, self._kept)), np.uint8)
         if slot.is_string:
             strings, text = to_strings(given)
             self._kept.append(text)
             return strings
-        return pack(given, slot.bits) if slot.bits else given
+        array: Array = given
+        return pack(array, slot.bits) if slot.bits else array
 
-    def run(self):
+    def run(self) -> None:
         if self._memory is not None:
             self._memory.clear()
         status = self._run(self._reference)
         if status:
             raise RunError(f"{self._session.name}: {self._message.value.decode(errors='replace') or f'status {status}'}", status)
 
-    def _renew(self, feeds):
+    def _renew(self, feeds: Feeds) -> bool:
         """Takes other inputs of the same shapes, and new arrays for the outputs; false when that is not what these are."""
         slots, shapes = self._session._inputs, self._input_shapes
         if self._output_forms is None or len(feeds) != len(slots):
             return False
-        arrays = [feeds.get(slot.name) for slot in slots]
+        arrays: list[Any] = [feeds.get(slot.name) for slot in slots]
         for array, slot, shape in zip(arrays, slots, shapes):
             if slot.is_value or slot.is_string or slot.bits:
                 return False
@@ -283,30 +308,30 @@ class Binding:
         self._fixed = Outputs(self._output_names, outputs)
         return True
 
-    def _release(self):
+    def _release(self) -> None:
         """Lets go of the arrays: they are the caller's now."""
-        self.inputs = self._stored_inputs = self._stored_outputs = self._fixed = None
+        self.inputs, self._stored_inputs, self._stored_outputs, self._fixed = {}, [], [], None
 
     @property
-    def outputs(self):
+    def outputs(self) -> Outputs:
         if self._fixed is not None:
             return self._fixed
         arrays = []
         for slot, stored, shape in zip(self._session._outputs, self._stored_outputs, self._shapes):
             if slot.is_value:
-                arrays.append(from_value(abi.Value.from_buffer(stored)))
+                arrays.append(from_value(abi.Value.from_buffer(stored.data)))
                 continue
-            shape = tuple(shape[: len(slot.dims)])
-            count = math.prod(shape)
+            extents = tuple(shape[: len(slot.dims)])
+            count = math.prod(extents)
             flat = unpack(stored, slot.bits, count, slot.dtype) if slot.bits else stored.reshape(-1)[:count]
-            arrays.append(from_strings(flat, shape) if slot.is_string else flat.reshape(shape))
+            arrays.append(from_strings(flat, extents) if slot.is_string else flat.reshape(extents))
         return Outputs((slot.name for slot in self._session._outputs), arrays)
 
 
 _told_of_emulator = False
 
 
-def _open_session(session, ordinal):
+def _open_session(session: InferenceSession, ordinal: int) -> int | None:
     """Memory on a GPU with the model's weights, which goes with `session`."""
     global _told_of_emulator
     model = session._model
@@ -326,7 +351,7 @@ def _open_session(session, ordinal):
 _REFUSED = c.c_size_t(-1).value  # what arena_bytes tells of dimensions that a run refuses
 
 
-def _refuse(session, symbol_values):
+def _refuse(session: InferenceSession, symbol_values: Any) -> NoReturn:
     """Raises what a run says of dimensions that it refuses, before it looks at anything else."""
     message = c.create_string_buffer(1024)
     call = abi.Call(symbols=symbol_values, message=c.addressof(message), message_bytes=len(message))
@@ -334,7 +359,7 @@ def _refuse(session, symbol_values):
     raise RunError(f"{session.name}: {message.value.decode(errors='replace') or f'status {status}'}", status)
 
 
-def _within(room, extents, name):
+def _within(room: Array, extents: tuple[int, ...], name: str) -> tuple[Array, Array]:
     """The first elements of an array, as an output of these extents."""
     count = math.prod(extents)
     if count > room.size:
@@ -343,15 +368,16 @@ def _within(room, extents, name):
     return array, array
 
 
-def _address(array):
-    return array.__array_interface__["data"][0]
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
-def _pointers(arrays):
+def _pointers(arrays: Sequence[Array]) -> Any:
     return (c.c_void_p * max(len(arrays), 1))(*[_address(array) for array in arrays])
 
 
-def _new_arena(size, alignment):
+def _new_arena(size: int, alignment: int) -> Array:
     raw = np.empty(size + alignment, np.uint8)
     start = -_address(raw) % alignment
     return raw[start : start + size]

@@ -1,7 +1,16 @@
 """States: what a model that was compiled with --state keeps from run to run, at one place."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import abi
+from .arguments import Array, Feeds
+
+if TYPE_CHECKING:
+    from .session import InferenceSession
 
 
 class State:
@@ -16,12 +25,13 @@ class State:
     Dimensions of the states are given by name; that of a cache is its capacity. `values` are the states as they are, by the names of their inputs.
     """
 
-    def __init__(self, session, sizes):
+    def __init__(self, session: InferenceSession, sizes: dict[str, int]) -> None:
         self._session = session
         self._pairs = [(past, present) for present, past in enumerate(session._states) if past >= 0]
         if not self._pairs:
             raise ValueError(f"{session.name} has no state; compile it with options=['--state=auto']")
-        self._rooms, self._axes = [], []
+        self._rooms: list[Array] = []
+        self._axes: list[int | None] = []
         names = [name for name, _, _ in session._symbols]
         unknown = [name for name in sizes if name not in names]
         if unknown:
@@ -37,29 +47,29 @@ class State:
             self._axes.append(grows[0] if grows else None)
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Caches are empty, other states 0."""
         for room in self._rooms:
             room.fill(0)
         self._lengths = [0 if axis is not None else None for axis in self._axes]
 
     @property
-    def values(self):
+    def values(self) -> dict[str, Array]:
         return {self._session._inputs[past].name: self._value(k) for k, (past, _) in enumerate(self._pairs)}
 
-    def _value(self, k):
+    def _value(self, k: int) -> Array:
         axis = self._axes[k]
         return self._rooms[k] if axis is None else self._rooms[k][(slice(None),) * axis + (slice(self._lengths[k]),)]
 
-    def run(self, output_names, input_feed):
+    def run(self, output_names: Sequence[str] | None, input_feed: Feeds) -> list[Any]:
         """As InferenceSession.run, without the states among the inputs; as outputs they are views of what is kept."""
         from .session import Binding
 
         places = {present: room for (_, present), room in zip(self._pairs, self._rooms)}
         binding = Binding(self._session, {**input_feed, **self.values}, self._session._shared_arena, places)
         binding.run()
-        for k, (_, present) in enumerate(self._pairs):
-            if self._axes[k] is not None:
-                self._lengths[k] = binding._shapes[present][self._axes[k]]
+        for k, ((_, present), axis) in enumerate(zip(self._pairs, self._axes)):
+            if axis is not None:
+                self._lengths[k] = binding._shapes[present][axis]
         outputs = binding.outputs
         return list(outputs) if output_names is None else [outputs[name] for name in output_names]

@@ -5,17 +5,22 @@
     an optional  None, or what it holds
     a map        a dict
 """
+from __future__ import annotations
+
 import ctypes as c
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from . import abi
+from .arguments import Array
 from .element_types import element_number, element_type, from_bytes
 
 STRING = np.dtype([("data", np.uintp), ("size", np.uintp)])
 
 
-def to_strings(array):
+def to_strings(array: Array) -> tuple[Array, Array]:
     """The onnxc_strings of an array of str or bytes, and what they point to."""
     encoded = [s if isinstance(s, bytes) else str(s).encode("utf-8", "surrogateescape") for s in array.reshape(-1).tolist()]
     text = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
@@ -25,14 +30,14 @@ def to_strings(array):
     return strings, text
 
 
-def from_strings(strings, shape):
+def from_strings(strings: Array, shape: Sequence[int]) -> Array:
     """An array of str, copied from onnxc_strings."""
     array = np.empty(len(strings), object)
     array[:] = [c.string_at(int(data), int(size)).decode("utf-8", "surrogateescape") if size else "" for data, size in strings.tolist()]
     return array.reshape(shape)
 
 
-def to_value(given, kind, keep):
+def to_value(given: Any, kind: int | None, keep: list[Any]) -> abi.Value:
     """An onnxc_value of that kind (None: what `given` looks like); `keep` collects what must live as long as it."""
     if kind is None:
         kind = abi.MAP if isinstance(given, dict) else abi.SEQUENCE if isinstance(given, (list, tuple)) else abi.OPTIONAL if given is None else abi.TENSOR
@@ -52,20 +57,20 @@ def to_value(given, kind, keep):
         items = [to_value(item, None, keep) for item in given]
     else:
         items = [to_value(np.array(list(given)), abi.TENSOR, keep), _map_values(list(given.values()), keep)]
-    array = (abi.Value * max(len(items), 1))(*items)
-    keep.append(array)
-    value.count, value.data = len(items), c.addressof(array)
+    stored = (abi.Value * max(len(items), 1))(*items)
+    keep.append(stored)
+    value.count, value.data = len(items), c.addressof(stored)
     return value
 
 
-def _map_values(values, keep):
+def _map_values(values: list[Any], keep: list[Any]) -> abi.Value:
     if any(isinstance(v, (list, tuple, dict, np.ndarray)) or v is None for v in values):
         return to_value(values, abi.SEQUENCE, keep)
     array = np.array(values, np.float32) if all(isinstance(v, float) for v in values) else np.array(values)
     return to_value(array, abi.TENSOR, keep)
 
 
-def from_value(value):
+def from_value(value: abi.Value) -> Any:
     """A copy of what an onnxc_value holds, as Python has it."""
     if value.kind == abi.TENSOR:
         shape = tuple(value.shape[: value.rank])

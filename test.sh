@@ -119,6 +119,7 @@ beside "sequences of many sizes" script tests/sequence_sizes/run.sh  # a few mod
 beside "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 beside "benchmarks against other engines" at_o0 script tests/bench/run.sh
 beside "values in place" script tests/placement/run.sh  # two units of each network at -O0; --all: four at -O3
+beside "models as exporters write them" script tests/exporters/run.sh  # scikit-learn, LightGBM, XGBoost; --all: PyTorch, Hugging Face, TensorFlow, JAX
 beside "refusals" script tests/refuse/run.sh
 beside "units against their models" script tests/verify/run.sh
 beside "a model from inside" at_o0 script tests/sight/run.sh
@@ -197,6 +198,7 @@ long_stage "words of GPU kernels by nvcc" script tests/gpu/words.sh
 long_stage "reference kernels by nvcc" script tests/gpu/scalars.sh
 long_stage "units for GPUs by nvcc" script tests/gpu/nvcc_units.sh  # six; with --all each of the zoo, which takes hours
 long_stage "faults in kernels of GPUs" script tests/gpu/faults.sh
+long_stage "models as exporters write them, of every framework" script tests/exporters/run.sh build --all
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "emitted code under sanitizers" script tests/sanitized/run.sh build address clang memory threads

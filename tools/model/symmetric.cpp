@@ -14,6 +14,12 @@ namespace {
 
 constexpr int kMostSteps = 60;  ///< of QL for an eigenvalue; three suffice mostly
 
+/// The root of a² + b², without overflow on the way. std::hypot asks for a C library of 2022, and with it the wheel would.
+double length(double a, double b) {
+  const double larger = std::max(std::abs(a), std::abs(b)), smaller = std::min(std::abs(a), std::abs(b));
+  return larger == 0 ? 0 : larger * std::sqrt(1 + smaller / larger * (smaller / larger));
+}
+
 /// A symmetric tridiagonal matrix: `above[i]` stands between i and i + 1.
 struct Tridiagonal {
   std::vector<double> diagonal, above;
@@ -84,11 +90,11 @@ void diagonalise(Tridiagonal& t, int64_t n, Matrix* q) {
       if (m == l) break;
       ONNXC_CHECK(step < kMostSteps, "QL steps converge");
       double g = (d[at(l + 1)] - d[at(l)]) / (2 * e[at(l)]);
-      g = d[at(m)] - d[at(l)] + e[at(l)] / (g + std::copysign(std::hypot(g, 1.0), g));
+      g = d[at(m)] - d[at(l)] + e[at(l)] / (g + std::copysign(length(g, 1), g));
       double sine = 1, cosine = 1, p = 0;
       int64_t i = m - 1;
       for (; i >= l; --i) {
-        const double f = sine * e[at(i)], b = cosine * e[at(i)], r = std::hypot(f, g);
+        const double f = sine * e[at(i)], b = cosine * e[at(i)], r = length(f, g);
         e[at(i + 1)] = r;
         if (r == 0) {
           d[at(i + 1)] -= p;

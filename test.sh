@@ -128,6 +128,7 @@ beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
 beside "python" at_o0 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
+beside "a CMake project that takes onnxc's sources" script tests/downstream/fetch.sh build  # its configuration; --all: built
 beside "a Debian package" script tests/deb/run.sh
 beside "a server" script tests/serving/run.sh  # --all: an image of one file, ten minutes of load
 beside "shells, options in files, errors for programs" script tests/shell/run.sh
@@ -221,5 +222,6 @@ long_stage "values in place, on a GPU" script tests/placement/run.sh build --gpu
 long_stage "tests that notice changes, 80 of them" script tests/mutation/run.sh --count 40
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 long_stage "inputs that crash, looked for" script tests/fuzz/run.sh  # five minutes, after a build of ten
+long_stage "a CMake project that takes onnxc's sources, built" script tests/downstream/fetch.sh build --all
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

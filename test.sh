@@ -223,5 +223,6 @@ long_stage "tests that notice changes, 80 of them" script tests/mutation/run.sh 
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 long_stage "inputs that crash, looked for" script tests/fuzz/run.sh  # five minutes, after a build of ten
 long_stage "a CMake project that takes onnxc's sources, built" script tests/downstream/fetch.sh build --all
+long_stage "packages in a bare Debian 12" script tests/bare/packages.sh
 long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

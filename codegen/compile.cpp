@@ -8,6 +8,7 @@
 #include "codegen/names.h"
 #include "codegen/outline.h"
 #include "codegen/regions.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/stage.h"
 
 namespace onnxc {
@@ -19,7 +20,7 @@ std::string name_space_of(const Compilation& compilation, const std::string& ask
   if (asked.empty()) return make_namespace(compilation.info.files.front().stem().string());
   const NamespaceProblem problem = namespace_problem(asked);
   if (!problem.why.empty() && !problem.elsewhere)
-    throw Error(ErrorKind::Usage, fmt::format("the unit's namespace cannot be '{}', which {}", one_line(asked), problem.why),
+    throw Error(ErrorCode::UnitName, fmt::format("the unit's namespace cannot be '{}', which {}", one_line(asked), problem.why),
                 fmt::format("--namespace={} would do", make_namespace(asked)));
   return asked;
 }
@@ -38,21 +39,23 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
   if (std::any_of(emit.header_name.begin(), emit.header_name.end(),
                   [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
-    throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)),
+    throw Error(ErrorCode::UnitName, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)),
                 "choose another name with -o or --header");
   if (options.standalone && !compilation.program.includes.empty())
-    throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators",
+    throw Error(ErrorCode::OptionConflict, "--standalone cannot paste in the headers of custom operators",
                 "leave --standalone out; the unit then includes onnxc's headers and yours");
   if (compilation.target.gpu != nullptr) {
     if (options.threads > 1)
-      throw Error(ErrorKind::Usage, "the steps that a unit for a GPU leaves to the processor run on one thread", "leave --threads out");
-    if (options.huge_pages) throw Error(ErrorKind::Usage, "--huge-pages is for the weights of units for processors", "leave it out");
+      throw Error(ErrorCode::NotForTarget, "the steps that a unit for a GPU leaves to the processor run on one thread",
+                  "leave --threads out");
+    if (options.huge_pages) throw Error(ErrorCode::NotForTarget, "--huge-pages is for the weights of units for processors", "leave it out");
   }
   if (compilation.target.bare && (options.threads > 1 || options.huge_pages))
-    throw Error(ErrorKind::Usage, fmt::format("there is no operating system on a {} for threads or huge pages", compilation.target.name),
+    throw Error(ErrorCode::NotForTarget,
+                fmt::format("there is no operating system on a {} for threads or huge pages", compilation.target.name),
                 "leave --threads and --huge-pages out");
   if (!options.regions.empty() && options.huge_pages)
-    throw Error(ErrorKind::Usage, "--huge-pages copies weights to one place, and --region spreads them", "leave one of them out");
+    throw Error(ErrorCode::OptionConflict, "--huge-pages copies weights to one place, and --region spreads them", "leave one of them out");
   emit.weights = options.weights;
   emit.threads = options.threads;
   emit.profile = options.profile;

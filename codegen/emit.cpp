@@ -24,6 +24,7 @@
 #include "codegen/variants.h"
 #include "codegen/weights.h"
 #include "compiler/lowering/memory/plan_regions.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -43,7 +44,7 @@ void check_symbols(const Program& program) {
   }
   for (const auto& [name, dim] : used) {
     if (!bound.contains(name))
-      throw Error(ErrorKind::Unsupported, fmt::format("extent '{}' is only known when the model runs", name),
+      throw Error(ErrorCode::OpenDimension, fmt::format("extent '{}' is only known when the model runs", name),
                   "sizes that depend on data are not supported yet");
   }
 }

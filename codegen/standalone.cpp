@@ -11,6 +11,7 @@
 
 #include "codegen/names.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -30,7 +31,7 @@ class Paster {
   std::string paste(const fs::path& relative, int depth) {
     std::ifstream in(fs::path(runtime_folder()) / "onnxc" / relative);
     if (!in)
-      throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} is missing", relative.string()),
+      throw Error(ErrorCode::RuntimeMissing, fmt::format("runtime header onnxc/{} is missing", relative.string()),
                   "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
     std::string guard = "ONNXC_PASTED_" + relative.string();
     for (char& c : guard) c = isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(toupper(static_cast<unsigned char>(c))) : '_';
@@ -47,7 +48,7 @@ class Paster {
       }
       body += line + "\n";
     }
-    if (in.bad()) throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} cannot be read", relative.string()));
+    if (in.bad()) throw Error(ErrorCode::RuntimeMissing, fmt::format("runtime header onnxc/{} cannot be read", relative.string()));
     return fmt::format("// ---- onnxc/{}\n#ifndef {}\n#define {}\n{}#endif\n\n", relative.string(), guard, guard, body);
   }
 
@@ -69,7 +70,7 @@ std::string runtime_folder() {
   for (const auto& c : candidates) {
     if (fs::exists(c / "onnxc" / "base.hpp", ignored)) return c.lexically_normal().string();
   }
-  throw Error(ErrorKind::Io, "the runtime headers are not found", "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
+  throw Error(ErrorCode::RuntimeMissing, "the runtime headers are not found", "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
 }
 
 std::string paste_headers(const std::set<std::string>& headers) {

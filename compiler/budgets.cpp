@@ -13,6 +13,7 @@
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/lowering/memory/plan_regions.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -87,7 +88,7 @@ void check_arena(const Program& program, const CompilerOptions& options) {
   const bool fixed = program.arena.placements.empty();
   if (!fixed && !options.max_arena) return;
   if (const std::set<std::string> names = unbounded_symbols(program); !names.empty()) {
-    throw Error(ErrorKind::Budget,
+    throw Error(ErrorCode::ArenaWithoutBound,
                 fmt::format("the arena grows with '{}', which {} no upper bound, so it may take more than {} bytes",
                             fmt::join(names, "' and '"), names.size() == 1 ? "has" : "have", *options.max_arena),
                 fmt::format("--dim '{}=1..MAX' gives it one; see --max-arena", *names.begin()));
@@ -95,7 +96,7 @@ void check_arena(const Program& program, const CompilerOptions& options) {
   const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena.bytes.value() : most_arena_bytes(program);
   if (bytes <= most) return;
   const bool endless = std::ranges::any_of(planned_buffers(program), [&](BufferId id) { return is_endless(program[id]); });
-  throw Error(ErrorKind::Budget,
+  throw Error(ErrorCode::ArenaLimit,
               fmt::format("the arena would take {}{} bytes{}, more than {}; live together: {}", fixed || endless ? "" : "up to ", bytes,
                           endless ? " or more" : "", most, largest(fullest_step(program))),
               fixed ? "see --max-arena" : "see --max-arena, and --dim for the bounds of dimensions");
@@ -145,7 +146,7 @@ void check_room_in_regions(const Program& program) {
   int64_t room = 0;
   for (const Region& region : program.regions) room += region.constants_only ? 0 : region.capacity;
   throw Error(
-      ErrorKind::Budget,
+      ErrorCode::RegionsFull,
       fmt::format("no region has room for '{}' ({} bytes): the arena takes {} bytes at once, the regions hold {}; live together: {}",
                   homeless.name, homeless.bytes.value(), sum(live), room, largest(live)),
       "see --region; one region that is larger, or --memory=min, would do");
@@ -156,7 +157,7 @@ void check_budgets(const Program& program, const CompilerOptions& options) {
   if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
     std::vector<Consumer> consumers;
     for (const Weights& w : program.weights) consumers.push_back({weight_bytes(w), w.from});
-    throw Error(ErrorKind::Budget,
+    throw Error(ErrorCode::WeightsLimit,
                 fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(consumers))),
                 "see --max-weights, and --weights-growth, by which kernels may enlarge them");
   }

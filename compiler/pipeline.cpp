@@ -16,6 +16,7 @@
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
 #include "compiler/states.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/stage.h"
 #include "compiler/taps.h"
 
@@ -86,7 +87,7 @@ void refuse_unknown_operators(const Graph& graph) {
     }
   };
   walk(graph);
-  if (!missing.empty()) throw Error(ErrorKind::Unsupported, std::move(missing));
+  if (!missing.empty()) throw Error(ErrorCode::UnknownOperator, std::move(missing));
 }
 
 ImportOptions import_options(const CompilerOptions& options, std::map<std::string, Dim> same = {}) {
@@ -135,7 +136,7 @@ Graph run_pass(const std::string& name, Graph graph) {
     verify_graph(graph, name);
     return graph;
   }
-  throw Error(ErrorKind::Usage, fmt::format("there is no pass '{}'", name));
+  throw Error(ErrorCode::NoSuchValue, fmt::format("there is no pass '{}'", name));
 }
 
 Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) {
@@ -184,7 +185,7 @@ void refuse_unknown_sizes(const Program& program) {
   }
   if (symbols.empty()) return;
   const std::string& name = symbols.begin()->first;
-  throw Error(ErrorKind::Unsupported, fmt::format("--region needs sizes that are known before a run, and '{}' is not", name),
+  throw Error(ErrorCode::NeedsFixedSizes, fmt::format("--region needs sizes that are known before a run, and '{}' is not", name),
               fmt::format("--dim '{}=…' fixes it", name));
 }
 
@@ -194,16 +195,17 @@ void refuse_unknown_sizes(const Program& program) {
 Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, const Program* general = nullptr,
                             std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
-  if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
+  if (!target) throw Error(ErrorCode::CommandLine, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   if (target->gpu == nullptr && (options.devices != Devices::Auto || options.gpu_memory))
-    throw Error(ErrorKind::Usage, fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
+    throw Error(ErrorCode::NotForTarget,
+                fmt::format("--devices and --gpu-memory are for units that run on a GPU, and {} is none", options.target),
                 "say --target=cuda-sm80");
   if (target->gpu != nullptr && !options.states.empty())
-    throw Error(ErrorKind::Usage, "--state is for units that run on a processor", "leave it out");
+    throw Error(ErrorCode::NotForTarget, "--state is for units that run on a processor", "leave it out");
   if (target->gpu != nullptr && !options.regions.empty())
-    throw Error(ErrorKind::Usage, "--region is for memories of processors", "leave it out; --gpu-memory limits what a GPU holds");
+    throw Error(ErrorCode::NotForTarget, "--region is for memories of processors", "leave it out; --gpu-memory limits what a GPU holds");
   if (target->gpu != nullptr && options.math == Math::Reproducible)
-    throw Error(ErrorKind::Usage, "--math=reproducible is for processors", "leave --math out, or say --math=strict");
+    throw Error(ErrorCode::NotForTarget, "--math=reproducible is for processors", "leave --math out, or say --math=strict");
   Imported imported = import_model(model, import_options(options, std::move(same)));
   Compilation result{std::move(imported.info),
                      options.math == Math::Reproducible ? without_own_arithmetic(*target) : *target,
@@ -304,7 +306,7 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
     const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
     const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
     if (!known)
-      throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name),
+      throw Error(ErrorCode::SpecializeOption, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name),
                   "see onnxc info for their names");
     std::vector<Sizes> longer;
     for (const auto& dims : combinations) {
@@ -315,7 +317,8 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
     }
     combinations = std::move(longer);
     if (combinations.size() > kMostVariants)
-      throw Error(ErrorKind::Usage, fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
+      throw Error(ErrorCode::SpecializeOption,
+                  fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
   }
   std::vector<Variant> variants;
   for (auto& dims : combinations) {
@@ -326,7 +329,7 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
     for (const auto& [name, extent] : dims) {
       const auto range = options.dims.find(name);
       if (range != options.dims.end() && (extent < range->second.min || extent > range->second.max))
-        throw Error(ErrorKind::Usage, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
+        throw Error(ErrorCode::SpecializeOption, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
       fixed.dims[name] = {extent, extent};
     }
     Compilation compiled = compile_general(model, fixed, &general);

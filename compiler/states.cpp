@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -26,7 +27,7 @@ std::pair<std::string, std::string> parse_state(const std::string& text) {
   if (text == kUsualStates.first) return kUsualStates;
   const std::size_t at = text.find('=');
   if (at == text.npos || at == 0 || at + 1 == text.size())
-    throw Error(ErrorKind::Usage, fmt::format("--state got '{}', which is neither auto nor INPUT=OUTPUT", text));
+    throw Error(ErrorCode::StateOption, fmt::format("--state got '{}', which is neither auto nor INPUT=OUTPUT", text));
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -67,19 +68,20 @@ void bind_states(Graph& graph, const std::vector<std::pair<std::string, std::str
     }
     const auto usual = usual_states(graph);
     if (usual.empty())
-      throw Error(ErrorKind::Usage, "no input and output have the names that states usually have", "name them: --state INPUT=OUTPUT");
+      throw Error(ErrorCode::StateOption, "no input and output have the names that states usually have", "name them: --state INPUT=OUTPUT");
     pairs.insert(pairs.end(), usual.begin(), usual.end());
   }
   for (const auto& [past, present] : pairs) {
     const State state{position(graph, graph.inputs, past), position(graph, graph.outputs, present)};
     if (state.past < 0)
-      throw Error(ErrorKind::Usage, fmt::format("--state names '{}', which is no input", past), "inputs are " + names(graph, graph.inputs));
+      throw Error(ErrorCode::StateOption, fmt::format("--state names '{}', which is no input", past),
+                  "inputs are " + names(graph, graph.inputs));
     if (state.present < 0)
-      throw Error(ErrorKind::Usage, fmt::format("--state names '{}', which is no output", present),
+      throw Error(ErrorCode::StateOption, fmt::format("--state names '{}', which is no output", present),
                   "outputs are " + names(graph, graph.outputs));
     for (const State& other : graph.states) {
       if (other.past == state.past || other.present == state.present)
-        throw Error(ErrorKind::Usage, fmt::format("--state names '{}' twice", other.past == state.past ? past : present));
+        throw Error(ErrorCode::StateOption, fmt::format("--state names '{}' twice", other.past == state.past ? past : present));
     }
     graph.states.push_back(state);
   }

@@ -6,6 +6,7 @@
 
 #include "compiler/support/closest.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -34,13 +35,13 @@ void add_taps(Graph& graph, const std::vector<std::string>& names) {
       continue;
     }
     if (const Node* const node = node_around(graph, name))
-      throw Error(ErrorKind::Usage,
+      throw Error(ErrorCode::NoSuchValue,
                   fmt::format("--tap {}: the value lives inside of {} '{}', where it has no one value a run", one_line(name),
                               node->full_op(), one_line(node->name)),
                   "tap an output of that node");
     std::vector<std::string> known;
     for (const Value& value : graph.values) known.push_back(value.name);
-    throw Error(ErrorKind::Usage, fmt::format("--tap {}: the model has no such value", one_line(name)), closest_text(name, known));
+    throw Error(ErrorCode::NoSuchValue, fmt::format("--tap {}: the model has no such value", one_line(name)), closest_text(name, known));
   }
 }
 

@@ -28,6 +28,6 @@ class Checks(Expectations):
     def refused(self, path, output, what, *options, status=1):
         """The last line says it, as the only error, and nothing is written."""
         lines = self.run(path, output, *options, status=status).stderr.strip().splitlines()
-        errors = [line for line in lines if "error:" in line]
-        self.expect(len(errors) == 1 and lines[-1] == errors[0] and what in errors[0] and errors[0].startswith("onnxc: error:"), f"refused: {what}", lines)
+        errors = [line for line in lines if "error[" in line]
+        self.expect(len(errors) == 1 and lines[-1] == errors[0] and what in errors[0] and errors[0].startswith("onnxc: error["), f"refused: {what}", lines)
         self.expect(not Path(output).exists(), f"nothing is written: {what}")

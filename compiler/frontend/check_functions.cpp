@@ -10,6 +10,7 @@
 
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/onnx_pb.h"
 
 namespace onnxc {
@@ -47,8 +48,8 @@ void check_calls(const Nodes& nodes, const Functions& functions) {
     if (f == functions.end()) return;
     const auto check = [&](int given, int stated, const char* what) {
       if (given > stated)
-        throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(),
-                                                                 fmt::format("has {} {}, its function {}", given, what, stated)}});
+        throw Error(ErrorCode::FunctionCall, std::vector<Diagnostic>{{node_name(node), node.op_type(),
+                                                                      fmt::format("has {} {}, its function {}", given, what, stated)}});
     };
     check(node.input_size(), f->second->input_size(), "inputs");
     check(node.output_size(), f->second->output_size(), "outputs");
@@ -70,13 +71,13 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions, std
   std::function<int64_t(const Nodes&)> count_nodes;
   const auto size_of = [&](const std::string& key) {
     if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
-    if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
+    if (!open.insert(key).second) throw Error(ErrorCode::FunctionCall, fmt::format("function '{}' calls itself", key));
     if (open.size() > kMostOpen)
-      throw Error(ErrorKind::Unsupported,
+      throw Error(ErrorCode::NestedTooDeeply,
                   fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
     const int64_t size = count_nodes(functions.at(key)->node());
     if (size > most_nodes)
-      throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes), kRemedy);
+      throw Error(ErrorCode::TooManyNodes, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes), kRemedy);
     open.erase(key);
     return sizes[key] = size;
   };
@@ -94,7 +95,7 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions, std
     return count;
   };
   if (count_nodes(model.graph().node()) > most_nodes)
-    throw Error(ErrorKind::Budget,
+    throw Error(ErrorCode::TooManyNodes,
                 fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes), kRemedy);
 }
 
@@ -141,7 +142,7 @@ void check_node_count(const onnx::ModelProto& model, std::optional<int64_t> max_
   int64_t count = 0;
   for_each_node(model.graph().node(), [&](const onnx::NodeProto&) { ++count; });
   if (count > most)
-    throw Error(ErrorKind::Budget, fmt::format("graph '{}' has {} nodes, more than {}", model.graph().name(), count, most), kRemedy);
+    throw Error(ErrorCode::TooManyNodes, fmt::format("graph '{}' has {} nodes, more than {}", model.graph().name(), count, most), kRemedy);
 }
 
 }  // namespace onnxc

@@ -8,6 +8,7 @@
 #include "compiler/frontend/guard_inference.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
 #include "onnx/onnx_pb.h"
@@ -134,7 +135,7 @@ class Expander {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& e) {
-      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), reason_of(e)}});
+      throw Error(ErrorCode::FunctionCall, std::vector<Diagnostic>{{node_name(node), node.op_type(), reason_of(e)}});
     }
   }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/onnx_pb.h"
 
 namespace onnxc {
@@ -14,7 +15,7 @@ struct FreeNames {
 };
 
 void add_free_names(const onnx::GraphProto& graph, FreeNames& names, int depth) {
-  if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
+  if (depth > 64) throw Error(ErrorCode::NestedTooDeeply, "graphs are nested too deeply");
   std::set<std::string> defined;
   for (const auto& t : graph.initializer()) defined.insert(t.name());
   for (const auto& t : graph.sparse_initializer()) defined.insert(t.values().name());

@@ -16,6 +16,7 @@
 #include "compiler/frontend/tensors.h"
 #include "compiler/frontend/type_importer.h"
 #include "compiler/ops/operator.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/out_of_memory.h"
 #include "compiler/support/sha256.h"
 #include "compiler/support/stage.h"
@@ -33,15 +34,15 @@ class GraphImporter {
   /// `captures`: names of outer values that the graph may use. Each becomes an input after the graph's own.
   Graph import(onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
                const std::map<std::string, ValueId>* outer_scope, int depth) {
-    if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
+    if (depth > 64) throw Error(ErrorCode::NestedTooDeeply, "graphs are nested too deeply");
     Graph graph;
     graph.name = proto.name();
     graph.metadata["sha256"] = info_.sha256;  // of the model's file
     std::map<std::string, ValueId> scope;
     const auto define = [&](const std::string& name, Type type, const char* what) {
-      if (name.empty()) throw Error(ErrorKind::Invalid, fmt::format("{} of graph '{}' has no name", what, proto.name()));
+      if (name.empty()) throw Error(ErrorCode::NameClash, fmt::format("{} of graph '{}' has no name", what, proto.name()));
       check_name(name);
-      if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' is defined twice in graph '{}'", name, proto.name()));
+      if (scope.count(name) != 0) throw Error(ErrorCode::NameClash, fmt::format("'{}' is defined twice in graph '{}'", name, proto.name()));
       graph.values.push_back({name, std::move(type), nullptr, std::nullopt});
       return scope[name] = static_cast<ValueId>(graph.values.size()) - 1;
     };
@@ -60,21 +61,21 @@ class GraphImporter {
     }
     for (const auto& name : captures) {
       if (scope.count(name) != 0)
-        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
+        throw Error(ErrorCode::NameClash, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
       graph.inputs.push_back(define(name, (*outer)[outer_scope->at(name)].type, "a capture"));
     }
     for (auto& node : *proto.mutable_node()) import_node(node, graph, scope, define, depth);
     for (const auto& output : proto.output()) {
       const auto it = scope.find(output.name());
       if (it == scope.end())
-        throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
+        throw Error(ErrorCode::OutputNotComputed, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
       state_type(graph[it->second], output.type());
     }
     for (const auto& value : proto.value_info()) {
       if (const auto it = scope.find(value.name()); it != scope.end()) state_type(graph[it->second], value.type());
     }
-    if (graph.outputs.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' has no output", proto.name()));
+    if (graph.outputs.empty()) throw Error(ErrorCode::OutputNotComputed, fmt::format("graph '{}' has no output", proto.name()));
     return graph;
   }
 
@@ -83,7 +84,7 @@ class GraphImporter {
   /// that cannot infer it. Extents are inferred.
   static void state_type(Value& value, const onnx::TypeProto& stated) {
     value.stated = kind_of(stated);
-    if (std::string error = stated_error(value); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
+    if (std::string error = stated_error(value); !error.empty()) throw Error(ErrorCode::StatedType, std::move(error));
     const auto& tensor = stated.tensor_type();
     const auto element = element_type_numbered(tensor.elem_type());
     if (value.type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() ||
@@ -135,7 +136,8 @@ class GraphImporter {
   [[noreturn]] void refuse_undefined(const Node& node, const std::string& name) {
     const std::string found = fmt::format("uses '{}', which is not defined before it", name);
     const bool helps = sort_nodes(model_);  // nobody reads the model any more
-    node.fail(ErrorKind::Invalid, found, helps ? "the nodes of a model must be in topological order; --repair puts them into it" : "");
+    node.fail(ErrorCode::NotDefinedBefore, found,
+              helps ? "the nodes of a model must be in topological order; --repair puts them into it" : "");
   }
 
   void import_attribute(onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
@@ -201,12 +203,12 @@ class GraphImporter {
 
 /// Checks every node of the graph and its regions by itself, before anything is derived from it.
 void verify_nodes(const onnx::GraphProto& graph, const Schemas& schemas, int depth) {
-  if (depth > 64) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' is nested too deeply", graph.name()));
+  if (depth > 64) throw Error(ErrorCode::NestedTooDeeply, fmt::format("graph '{}' is nested too deeply", graph.name()));
   for (const auto& node : graph.node()) {
     schemas.verify(node);
     for (const auto& a : node.attribute()) {
       if (a.has_g() && node.op_type() == "If" && normal_domain(node.domain()).empty() && a.g().input_size() > 0)
-        throw Error(ErrorKind::Invalid,
+        throw Error(ErrorCode::NotAsSchema,
                     std::vector<Diagnostic>{{node_name(node), "If",
                                              fmt::format("{} has an input '{}'; a branch takes none", a.name(), a.g().input(0).name())}});
       if (a.has_g()) verify_nodes(a.g(), schemas, depth + 1);
@@ -259,7 +261,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(e)));
+    throw Error(ErrorCode::FunctionCall, fmt::format("functions cannot be inlined: {}", reason_of(e)));
   }
   ExternalData external{path.parent_path(), {}};
   external.most_dense_bytes = options.max_dense_bytes;

@@ -9,6 +9,7 @@
 #include "compiler/frontend/function_defaults.h"
 #include "compiler/frontend/guard_inference.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
 
@@ -25,7 +26,7 @@ void inline_functions(onnx::ModelProto& model, const std::map<std::string, int64
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(e)));
+    throw Error(ErrorCode::FunctionCall, fmt::format("functions cannot be inlined: {}", reason_of(e)));
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "compiler/frontend/nesting.h"
 #include "compiler/frontend/schemas.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/mapped_file.h"
 
 namespace onnxc {
@@ -49,10 +50,10 @@ std::string guess_format(std::span<const std::byte> bytes) {
 
 Bytes read_model_file(const std::filesystem::path& path) {
   struct stat status{};
-  if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, "no such file");
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, "not a regular file");
+  if (stat(path.c_str(), &status) != 0) throw Error(ErrorCode::ModelUnreadable, "no such file");
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::ModelUnreadable, "not a regular file");
   if (status.st_size > kMostFileBytes)
-    throw Error(ErrorKind::Invalid, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
+    throw Error(ErrorCode::ModelTooLarge, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
                 "save the weights as external data");
   if (constexpr int64_t kLeastMapped = 1 << 20; status.st_size >= kLeastMapped) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -66,18 +67,20 @@ Bytes read_model_file(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size))
-    throw Error(ErrorKind::Io, errno != 0 ? "cannot be read: " + std::generic_category().message(errno) : "cannot be read as a whole");
+    throw Error(ErrorCode::ModelUnreadable,
+                errno != 0 ? "cannot be read: " + std::generic_category().message(errno) : "cannot be read as a whole");
   return bytes;
 }
 
 onnx::ModelProto parse_model(std::span<const std::byte> bytes) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", what)); };
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCode::NotAModel, fmt::format("not an ONNX model: {}", what)); };
   google::protobuf::LogSilencer quiet;
   onnx::ModelProto model;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
   stream.SetRecursionLimit(kDeepestMessage);
   if (bytes.empty() || !model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    if (const auto deep = find_deep_nesting(bytes, kDeepestMessage)) throw Error(ErrorKind::Unsupported, std::vector<Diagnostic>{*deep});
+    if (const auto deep = find_deep_nesting(bytes, kDeepestMessage))
+      throw Error(ErrorCode::NestedTooDeeply, std::vector<Diagnostic>{*deep});
     refuse(guess_format(bytes));
   }
   if (model.ir_version() == 0 && model.opset_import_size() == 0) refuse(guess_format(bytes));
@@ -86,20 +89,19 @@ onnx::ModelProto parse_model(std::span<const std::byte> bytes) {
 }
 
 void check_header(const onnx::ModelProto& model, ModelInfo& info) {
-  const auto refuse = [](const std::string& what, const std::string& remedy = {}) { throw Error(ErrorKind::Invalid, what, remedy); };
   if (model.ir_version() > kNewestIr)
-    refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
+    throw Error(ErrorCode::NewerIrVersion, fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
   std::set<std::string> seen;
   for (const auto& import : model.opset_import()) {
     const std::string domain = normal_domain(import.domain());
     const std::string shown = domain.empty() ? "ai.onnx" : domain;
     if (!seen.insert(domain).second && info.opsets[shown] != import.version())
-      refuse(fmt::format("domain '{}' is imported with two opsets", shown));
+      throw Error(ErrorCode::OpsetImport, fmt::format("domain '{}' is imported with two opsets", shown));
     check_opset(import.domain(), import.version());
     info.opsets[shown] = import.version();
   }
   // Before IR version 3 there was only one opset, and no field for it.
-  if (info.opsets.empty() && model.ir_version() >= 3) refuse("imports no opset");
+  if (info.opsets.empty() && model.ir_version() >= 3) throw Error(ErrorCode::OpsetImport, "imports no opset");
   if (info.opsets.empty()) info.opsets["ai.onnx"] = 1;
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/frontend/contrib_schemas.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ops/custom/custom_operator.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/defs/data_type_utils.h"
 #include "onnx/onnx_pb.h"
 
@@ -48,9 +49,8 @@ bool is_own(const Schemas::Predicate& predicate, const std::string& domain, cons
   return predicate && predicate(domain, op);
 }
 
-[[noreturn]] void refuse(const onnx::NodeProto& proto, std::string found) {
-  throw Error(ErrorKind::Invalid,
-              std::vector<Diagnostic>{{node_name(proto), full_op(normal_domain(proto.domain()), proto.op_type()), std::move(found)}});
+[[noreturn]] void refuse(ErrorCode code, const onnx::NodeProto& proto, std::string found) {
+  throw Error(code, std::vector<Diagnostic>{{node_name(proto), full_op(normal_domain(proto.domain()), proto.op_type()), std::move(found)}});
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ void check_opset(const std::string& domain, int64_t version, const std::string& 
   constexpr int64_t kNewest = 28, kNewestMl = 5;
   const std::string own = normal_domain(domain), shown = own.empty() ? "ai.onnx" : own;
   const int64_t newest = own.empty() ? kNewest : own == "ai.onnx.ml" ? kNewestMl : INT64_MAX;
-  if (version < 1) throw Error(ErrorKind::Invalid, fmt::format("{}opset {} of domain '{}' does not exist", who, version, shown));
+  if (version < 1) throw Error(ErrorCode::OpsetImport, fmt::format("{}opset {} of domain '{}' does not exist", who, version, shown));
   if (version > newest)
-    throw Error(ErrorKind::Invalid,
+    throw Error(ErrorCode::NewerOpset,
                 fmt::format("{}opset {} of domain '{}' is newer than {}, the newest known", who, version, shown, newest),
                 "export with an older opset");
 }
@@ -96,15 +96,16 @@ Schemas::Found Schemas::find(const std::string& domain, const std::string& op) c
 void Schemas::verify(const onnx::NodeProto& node) const {
   const std::string domain = normal_domain(node.domain());
   if (domain.starts_with("onnxc") || domain.starts_with(kCustomDomain))
-    refuse(node, fmt::format("domain '{}' is the compiler's own", domain));
+    refuse(ErrorCode::OpsetImport, node, fmt::format("domain '{}' is the compiler's own", domain));
   if (domain != "com.microsoft" && !opsets_.contains(domain.empty() ? "ai.onnx" : domain))
-    refuse(node, fmt::format("domain '{}' is not imported", domain));
+    refuse(ErrorCode::OpsetImport, node, fmt::format("domain '{}' is not imported", domain));
   const onnx::OpSchema* schema = find(domain, node.op_type()).schema;
   if (schema == nullptr) {
     if (is_own(replaces_, domain, node.op_type())) return;
     if (const onnx::OpSchema* latest = onnx::OpSchemaRegistry::Schema(node.op_type(), domain))
-      refuse(node, fmt::format("is not in opset {}, which the model imports; the operator's form of today came with opset {}",
-                               version_of(domain), latest->SinceVersion()));
+      refuse(ErrorCode::NotInOpset, node,
+             fmt::format("is not in opset {}, which the model imports; the operator's form of today came with opset {}", version_of(domain),
+                         latest->SinceVersion()));
     ONNXC_CHECK(!is_own(knows_, domain, node.op_type()), "every operator that is known has a schema");
     return;
   }
@@ -113,7 +114,7 @@ void Schemas::verify(const onnx::NodeProto& node) const {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    refuse(node, fmt::format("is not as opset {} has it: {}", schema->SinceVersion(), reason_of(e)));
+    refuse(ErrorCode::NotAsSchema, node, fmt::format("is not as opset {} has it: {}", schema->SinceVersion(), reason_of(e)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/frontend/free_names.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/onnx_pb.h"
 
 namespace onnxc {
@@ -29,7 +30,7 @@ using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
     }
   }
   const auto& node = nodes[at];
-  throw Error(ErrorKind::Invalid,
+  throw Error(ErrorCode::Cycle,
               std::vector<Diagnostic>{{node_name(node), node.op_type(), "needs its own result, by way of other nodes or without"}});
 }
 

@@ -11,6 +11,7 @@
 #include <new>
 #include <system_error>
 
+#include "compiler/support/error_codes.h"
 #include "compiler/support/mapped_file.h"
 #include "onnx/checker.h"
 #include "onnx/onnx_pb.h"
@@ -19,8 +20,8 @@
 namespace onnxc {
 namespace {
 
-[[noreturn]] void invalid(const onnx::TensorProto& proto, const std::string& what) {
-  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{proto.name(), "tensor", what}});
+[[noreturn]] void invalid(const onnx::TensorProto& proto, const std::string& what, ErrorCode code = ErrorCode::DamagedTensor) {
+  throw Error(code, std::vector<Diagnostic>{{proto.name(), "tensor", what}});
 }
 
 /// The largest constant that is read: far larger than real tensors.
@@ -39,7 +40,7 @@ struct Descriptor {
 
 int64_t parse_number(const onnx::TensorProto& proto, const std::string& key, const std::string& text) {
   if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    invalid(proto, fmt::format("external data has {}='{}', not a number", key, text));
+    invalid(proto, fmt::format("external data has {}='{}', not a number", key, text), ErrorCode::ExternalData);
   return std::stoll(text);
 }
 
@@ -61,7 +62,7 @@ Bytes read_external(const onnx::TensorProto& proto, ElementType type, ExternalDa
     if (entry.key() == "offset") offset = parse_number(proto, "offset", entry.value());
     if (entry.key() == "length") length = parse_number(proto, "length", entry.value());
   }
-  if (location.find('\0') != location.npos) invalid(proto, "external data location holds a NUL");
+  if (location.find('\0') != location.npos) invalid(proto, "external data location holds a NUL", ErrorCode::ExternalData);
   Descriptor file;
   try {
     // ONNX's own function refuses absolute paths, '..', links that lead out of the folder, and anything but regular
@@ -72,13 +73,16 @@ Bytes read_external(const onnx::TensorProto& proto, ElementType type, ExternalDa
   } catch (const std::exception& e) {
     std::string what = e.what();
     std::replace(what.begin(), what.end(), '\n', ' ');
-    invalid(proto, "external data: " + what);
+    invalid(proto, "external data: " + what, ErrorCode::ExternalData);
   }
   struct stat status{};
-  if (file.fd < 0 || fstat(file.fd, &status) != 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
-  if (length >= 0 && length != wanted) invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted));
+  if (file.fd < 0 || fstat(file.fd, &status) != 0)
+    invalid(proto, fmt::format("external data '{}' cannot be read", location), ErrorCode::ExternalData);
+  if (length >= 0 && length != wanted)
+    invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted), ErrorCode::ExternalDataSize);
   if (offset > status.st_size || status.st_size - offset < wanted)
-    invalid(proto, fmt::format("external data '{}' is too short: {} bytes from offset {} of {}", location, wanted, offset, status.st_size));
+    invalid(proto, fmt::format("external data '{}' is too short: {} bytes from offset {} of {}", location, wanted, offset, status.st_size),
+            ErrorCode::ExternalDataSize);
   const auto path = external.folder / location;
   if (std::find(external.files.begin(), external.files.end(), path) == external.files.end()) external.files.push_back(path);
   if (may_map(type, offset, wanted)) {
@@ -87,8 +91,10 @@ Bytes read_external(const onnx::TensorProto& proto, ElementType type, ExternalDa
       mapped = {map_file(file.fd, static_cast<std::size_t>(status.st_size), "external data '" + location + "'"), status.st_size};
     mapped.tensor_bytes += wanted;
     if (mapped.tensor_bytes / kMostReuse > mapped.size)
-      invalid(proto, fmt::format("external data '{}' has {} bytes, and tensors that overlap in it have more than {} times as many",
-                                 location, mapped.size, kMostReuse));
+      invalid(proto,
+              fmt::format("external data '{}' has {} bytes, and tensors that overlap in it have more than {} times as many", location,
+                          mapped.size, kMostReuse),
+              ErrorCode::ExternalDataSize);
     if (mapped.bytes != nullptr) return {{mapped.bytes, mapped.bytes.get() + offset}, static_cast<std::size_t>(wanted)};
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
@@ -97,7 +103,7 @@ Bytes read_external(const onnx::TensorProto& proto, ElementType type, ExternalDa
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const std::string why = n == 0 ? "it has become shorter meanwhile" : std::generic_category().message(errno);
-      throw Error(ErrorKind::Io,
+      throw Error(ErrorCode::CannotRead,
                   std::vector<Diagnostic>{{proto.name(), "tensor", fmt::format("external data '{}' cannot be read: {}", location, why)}});
     }
     done += n;
@@ -197,7 +203,7 @@ Constant import_sparse_tensor(onnx::SparseTensorProto& proto, ExternalData& exte
     if (d < 0 || __builtin_mul_overflow(count, d, &count)) invalid(name, "has an impossible shape");
   }
   const auto refuse = [&](const std::string& found) {
-    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", found, "see --max-fold-bytes"}});
+    throw Error(ErrorCode::ConstantTooLarge, std::vector<Diagnostic>{{name.name(), "tensor", found, "see --max-fold-bytes"}});
   };
   if (count > external.most_dense_bytes.value_or(kMostDenseBytes) * 8 / info(values->type).bits)
     refuse(fmt::format("is sparse, and dense it would have {} elements", count));

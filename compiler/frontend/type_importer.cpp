@@ -2,20 +2,21 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/base.hpp"
 
 namespace onnxc {
 
 void check_name(const std::string& name) {
-  if (name.find('\0') != name.npos) throw Error(ErrorKind::Invalid, fmt::format("the name '{}' holds a NUL", name));
+  if (name.find('\0') != name.npos) throw Error(ErrorCode::NameClash, fmt::format("the name '{}' holds a NUL", name));
 }
 
 Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value, int depth) const {
-  if (depth > 16) throw Error(ErrorKind::Invalid, fmt::format("'{}' has a type nested too deeply", value));
+  if (depth > 16) throw Error(ErrorCode::NestedTooDeeply, fmt::format("'{}' has a type nested too deeply", value));
   const auto element = [&](int32_t number) {
     const auto type = element_type_numbered(number);
     if (!type || *type == ElementType::Undefined)
-      throw Error(ErrorKind::Invalid, fmt::format("'{}' has the unknown element type {}", value, number));
+      throw Error(ErrorCode::StatedType, fmt::format("'{}' has the unknown element type {}", value, number));
     return *type;
   };
   switch (proto.value_case()) {
@@ -24,7 +25,7 @@ Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value
       const ElementType type = element(tensor.elem_type());
       if (!tensor.has_shape()) return Type::unranked(type);
       if (tensor.shape().dim_size() > kMaxRank)
-        throw Error(ErrorKind::Unsupported,
+        throw Error(ErrorCode::RankTooHigh,
                     fmt::format("'{}' has rank {}; at most {} is supported", value, tensor.shape().dim_size(), kMaxRank));
       Extents extents;
       for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) extents.push_back(dim(tensor.shape().dim(axis), value, axis));
@@ -38,14 +39,14 @@ Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value
       return map;
     }
     case onnx::TypeProto::kSparseTensorType:
-      throw Error(ErrorKind::Unsupported, fmt::format("'{}' is a sparse tensor; only sparse initialisers are supported", value));
+      throw Error(ErrorCode::SparseTensor, fmt::format("'{}' is a sparse tensor; only sparse initialisers are supported", value));
     default: return {};
   }
 }
 
 Dim TypeImporter::dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) const {
   if (proto.has_dim_value()) {
-    if (proto.dim_value() < 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' has extent {}", value, proto.dim_value()));
+    if (proto.dim_value() < 0) throw Error(ErrorCode::StatedType, fmt::format("'{}' has extent {}", value, proto.dim_value()));
     return proto.dim_value();
   }
   const std::string own = fmt::format("{}_{}", value, axis);

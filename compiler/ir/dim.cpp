@@ -7,6 +7,7 @@
 
 #include "compiler/ir/dim_node.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -56,7 +57,7 @@ const Dim::Node* Dim::intern(Kind kind, int64_t value, std::string name, std::ve
   std::string text = text_of(kind, value, name, args);
   constexpr std::size_t kLongestText = 256 << 10;
   if (text.size() > kLongestText)
-    throw Error(ErrorKind::Unsupported, "an extent is an expression too long to follow", "state dimensions with --dim");
+    throw Error(ErrorCode::OpenDimension, "an extent is an expression too long to follow", "state dimensions with --dim");
   const DimBounds b = bounds_of(kind, value, args);
   if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
   const std::scoped_lock lock(nodes_mutex());

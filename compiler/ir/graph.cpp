@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "compiler/support/error_codes.h"
 #include "compiler/support/out_of_memory.h"
 
 namespace onnxc {
@@ -39,8 +40,11 @@ Graph* Node::region(const std::string& attribute) const {
   return nullptr;
 }
 
-void Node::fail(ErrorKind kind, std::string found, std::string remedy) const {
-  throw Error(kind, std::vector<Diagnostic>{{name, full_op(), std::move(found), std::move(remedy)}});
+void Node::fail(ErrorClass what, std::string found, std::string remedy) const {
+  // What is wrong with a node has codes of its own.
+  if (what.code == ErrorCode::Invalid) what = ErrorCode::NodeRule;
+  if (what.code == ErrorCode::Unsupported) what = ErrorCode::OperatorForm;
+  throw Error(what, std::vector<Diagnostic>{{name, full_op(), std::move(found), std::move(remedy)}});
 }
 
 std::string size_error(const Value& value) {

@@ -84,8 +84,8 @@ struct Node {
   std::vector<int64_t> integers(const std::string& attribute, std::vector<int64_t> otherwise = {}) const;
   Graph* region(const std::string& attribute) const;
   std::string full_op() const { return onnxc::full_op(domain, op); }
-  /// Throws Error{kind} that names this node.
-  [[noreturn]] void fail(ErrorKind kind, std::string found, std::string remedy = {}) const;
+  /// Throws an Error that names this node.
+  [[noreturn]] void fail(ErrorClass what, std::string found, std::string remedy = {}) const;
   /// Returns the result of `work`. An error in it that names no node gets this one's name.
   template <class Work>
   auto guard(Work&& work) const {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "compiler/ir/graph.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -58,8 +59,9 @@ void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
     const Schema::Operand& operand = schema.inputs[std::min(static_cast<std::size_t>(i), schema.inputs.size() - 1)];
     const Value& value = graph[node.input(i)];
     const auto refuse = [&](const std::string& what) {
-      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node.name, schema.op,
-                                                               fmt::format("input {} ({}, '{}') {}", i, operand.name, value.name, what)}});
+      throw Error(
+          ErrorCode::OperandType,
+          std::vector<Diagnostic>{{node.name, schema.op, fmt::format("input {} ({}, '{}') {}", i, operand.name, value.name, what)}});
     };
     if (std::ranges::all_of(operand.types, [&](const Type& type) { return differ_in_kind(type, value.type); }) && !operand.types.empty())
       refuse(fmt::format("is {}; {} is allowed", kind_text(value.type), list_text(operand.types)));

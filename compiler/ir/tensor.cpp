@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "compiler/ir/expr.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
 TensorData TensorData::zeros(ElementType type, std::vector<int64_t> shape) {
   TensorData t{type, std::move(shape), {}, {}};
   const int64_t bytes = storage_bytes(type, t.count());
-  if (bytes > kMostBytes) throw Error(ErrorKind::Budget, fmt::format("a constant would take {} bytes", bytes));
+  if (bytes > kMostBytes) throw Error(ErrorCode::ConstantTooLarge, fmt::format("a constant would take {} bytes", bytes));
   if (type == ElementType::String) t.strings.resize(static_cast<std::size_t>(t.count()));
   else t.bytes.resize(static_cast<std::size_t>(bytes));
   return t;

@@ -7,6 +7,7 @@
 #include "compiler/lowering/device_costs.h"
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/partition/partition.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -169,7 +170,7 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
     const auto refused = on_gpu.lowerer.refused_by_gpu().find(&node);
     if (refused == on_gpu.lowerer.refused_by_gpu().end()) continue;
     if (options.devices == Devices::Gpu)
-      node.fail(ErrorKind::Unsupported, fmt::format("it cannot run on a GPU: {}", refused->second),
+      node.fail(ErrorCode::NotOnGpu, fmt::format("it cannot run on a GPU: {}", refused->second),
                 "let the processor do it, with --devices=gpu,cpu or auto");
     assignment.devices[i] = Device::Cpu;
     give_reason(i, refused->second);
@@ -188,7 +189,7 @@ DeviceAssignment assign_devices(const Graph& graph, const Target& target, const 
   }
   const partition::Partition found = partition::find_partition(wanted);
   if (found.outcome != partition::Outcome::Found)
-    throw Error(ErrorKind::Budget, fmt::format("the GPU has room for {} bytes of weights, and more must be there", room.weights),
+    throw Error(ErrorCode::GpuMemory, fmt::format("the GPU has room for {} bytes of weights, and more must be there", room.weights),
                 "give --gpu-memory more, or leave it out");
   for (int i = 0; i < std::ssize(graph.nodes); ++i) {
     const Device device = found.devices[static_cast<std::size_t>(i)] == kGpu ? Device::Gpu : Device::Cpu;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -15,7 +16,7 @@ Device Lowerer::device_of(const Node& node) const {
 
 void Lowerer::need_host(std::string why) {
   if (device_ == Device::Cpu) return;
-  if (node_ == nullptr) throw Error(ErrorKind::Unsupported, why, "compile it for a processor");
+  if (node_ == nullptr) throw Error(ErrorCode::NotOnGpu, why, "compile it for a processor");
   refused_by_gpu_.emplace(node_, std::move(why));
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -50,7 +51,7 @@ void Lowerer::define_interface(Scope& scope) {
                          .is_ranked = value.type.ranked,
                          .kind = value.type.kind});
     if (!value.type.ranked)
-      throw Error(ErrorKind::Unsupported,
+      throw Error(ErrorCode::UnknownRank,
                   fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     std::optional<Dim> most = Dim(1);
     for (Dim d : value.type.extents) {
@@ -86,7 +87,7 @@ void Lowerer::define_interface(Scope& scope) {
     program_.outputs.push_back(b);
     const bool is_state = std::ranges::find(graph.states, static_cast<int>(i), &State::present) != graph.states.end();
     if (is_state && program_[b].is_value)
-      throw Error(ErrorKind::Unsupported, fmt::format("the size of '{}' has no bound, so it cannot be a state", graph[v].name),
+      throw Error(ErrorCode::NotAState, fmt::format("the size of '{}' has no bound, so it cannot be a state", graph[v].name),
                   "leave it out of --state");
     // The producer writes directly into the caller's memory.
     if (definition[v] >= 0 && !is_one_of(replaced, i) && (!program_[b].is_value || graph[v].type.is_object()) &&

@@ -7,6 +7,7 @@
 
 #include "compiler/lowering/lowerer.h"
 #include "compiler/select/signature.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -237,7 +238,7 @@ std::string KernelQuery::signature() const {
 
 void KernelQuery::build_cheapest() {
   if (considered_.empty() && varying_)
-    throw Error(ErrorKind::Unsupported, "results of each of its kernels depend on the machine", "leave --math=reproducible out");
+    throw Error(ErrorCode::NotReproducible, "results of each of its kernels depend on the machine", "leave --math=reproducible out");
   if (considered_.empty()) return;
   const LowerOptions& options = lowerer_.options_;
   Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, 0, signature()};

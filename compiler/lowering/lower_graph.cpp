@@ -15,6 +15,7 @@
 #include "compiler/lowering/threads/concurrent_steps.h"
 #include "compiler/lowering/threads/thread_workspaces.h"
 #include "compiler/passes/assign_layouts.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/contract/device_memory.hpp"
 
 namespace onnxc {
@@ -115,7 +116,7 @@ Program lower_graph(const Graph& graph, const Target& target, const LowerOptions
     } else if (room.values > 0) {
       room = {options.gpu_memory / 2, std::min(room.values, options.gpu_memory) / 2};
     } else {
-      throw Error(ErrorKind::Budget, fmt::format("{} bytes on the GPU are too few for the arena", options.gpu_memory),
+      throw Error(ErrorCode::GpuMemory, fmt::format("{} bytes on the GPU are too few for the arena", options.gpu_memory),
                   "give --gpu-memory more, or compile for a processor");
     }
   }

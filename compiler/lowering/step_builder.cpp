@@ -5,6 +5,7 @@
 
 #include "compiler/lowering/lowerer.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -59,7 +60,7 @@ std::string description(const Graph& graph, const std::vector<const Node*>& abso
 /// Refuses a call whose results depend on the machine.
 void check_reproducible(const Program& program, const Call& call) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::Unsupported, fmt::format("results of {} depend on the machine", why), "leave --math=reproducible out");
+    throw Error(ErrorCode::NotReproducible, fmt::format("results of {} depend on the machine", why), "leave --math=reproducible out");
   };
   if (find_kernel(call.kernel).varies) refuse("the kernel " + call.kernel);
   const bool scalars = call.kernel.starts_with("scalar_") || call.kernel == "map_scalar";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -66,7 +67,7 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
 void Lowerer::need_heap(const Node& node) {
   need_host("the size of its memory has no bound before the model runs");
   if (!options_.heap)
-    node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs",
+    node.fail(ErrorCode::NeedsHeap, "needs memory whose size has no bound before the model runs",
               node.op == "ZipMap" ? "--zipmap=tensor gives the scores as a tensor, without a heap"
                                   : "leave out --no-heap, or state the dimensions it depends on with --dim");
   program_.uses_heap = true;

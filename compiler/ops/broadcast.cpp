@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ops/operator.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -100,7 +101,7 @@ Extents Inference::broadcast(const std::vector<Extents>& shapes) {
 }
 
 Extents Inference::spread(const Extents& from, const Extents& to, const char* what) {
-  if (from.size() > to.size()) fail(fmt::format("{} does not spread to {}", text(from), text(to)));
+  if (from.size() > to.size()) fail(ErrorCode::ShapesDisagree, fmt::format("{} does not spread to {}", text(from), text(to)));
   const Extents result = broadcast({to, from});
   for (std::size_t k = 0; k < to.size(); ++k) unify(result[k], to[k], what);
   return result;

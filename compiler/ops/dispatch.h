@@ -9,6 +9,8 @@
 
 namespace onnxc {
 
+[[noreturn]] void refuse_type(ElementType type);
+
 /// f.operator()<T>() for the T of `type`; every numeric type of at least a byte, and bool.
 template <class F>
 void for_type(ElementType type, F&& f) {
@@ -30,7 +32,7 @@ void for_type(ElementType type, F&& f) {
     case ElementType::F8E4M3FNUZ: return f.template operator()<float8e4m3fnuz>();
     case ElementType::F8E5M2: return f.template operator()<float8e5m2>();
     case ElementType::F8E5M2FNUZ: return f.template operator()<float8e5m2fnuz>();
-    default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
+    default: refuse_type(type);
   }
 }
 
@@ -64,7 +66,7 @@ void for_number(ElementType type, F&& f) {
     case ElementType::I32: return f.template operator()<int32_t>();
     case ElementType::U64: return f.template operator()<uint64_t>();
     case ElementType::I64: return f.template operator()<int64_t>();
-    default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
+    default: refuse_type(type);
   }
 }
 
@@ -76,7 +78,7 @@ void for_float(ElementType type, F&& f) {
     case ElementType::F64: return f.template operator()<double>();
     case ElementType::F16: return f.template operator()<float16>();
     case ElementType::BF16: return f.template operator()<bfloat16>();
-    default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
+    default: refuse_type(type);
   }
 }
 
@@ -89,7 +91,7 @@ void for_size(ElementType type, F&& f) {
     case 32: return f.template operator()<uint32_t>();
     case 64: return f.template operator()<uint64_t>();
     case 128: return f.template operator()<onnxc_string>();
-    default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
+    default: refuse_type(type);
   }
 }
 

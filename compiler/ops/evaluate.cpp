@@ -9,6 +9,7 @@
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/propagate.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/fn.hpp"
 
 namespace onnxc {
@@ -201,7 +202,7 @@ void own_strings(TensorData& tensor) {
 TensorData evaluation_room(ElementType type, std::vector<int64_t> shape) {
   int64_t count = 1;
   for (const int64_t extent : shape) count = checked_mul(count, extent);
-  if (storage_bytes(type, count) > kMostEvaluated) throw Error(ErrorKind::Budget, "a value is too large to be evaluated");
+  if (storage_bytes(type, count) > kMostEvaluated) throw Error(ErrorCode::ConstantTooLarge, "a value is too large to be evaluated");
   if (type != ElementType::String) return unpacked_zeros(type, std::move(shape));
   TensorData room{type, std::move(shape), {}, {}};
   room.bytes.resize(static_cast<std::size_t>(storage_bytes(type, room.count())));

@@ -215,6 +215,9 @@ class KernelQuery {
                 bool narrow = false);
   void build_cheapest();
 
+  [[noreturn]] void fail(ErrorCode code, std::string found, std::string remedy = {}) const {
+    node_.fail(code, std::move(found), std::move(remedy));
+  }
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
     node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
   }

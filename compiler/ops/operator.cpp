@@ -9,6 +9,7 @@
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/run_time_axes.h"
 #include "compiler/ops/shape_arithmetic.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -40,7 +41,8 @@ const Value& Inference::value(int i) const {
 const Extents& Inference::extents(int i) const {
   const Type& t = type(i);
   if (!t.is_tensor()) fail(fmt::format("input {} is {}, not a tensor", i, t.text()));
-  if (!t.ranked) unsupported(fmt::format("input {} ('{}') has no known rank", i, value(i).name), "give the model's inputs shapes");
+  if (!t.ranked)
+    fail(ErrorCode::UnknownRank, fmt::format("input {} ('{}') has no known rank", i, value(i).name), "give the model's inputs shapes");
   return t.extents;
 }
 
@@ -59,8 +61,8 @@ DimList Inference::known_elements(int i, const char* what) const {
   const bool listed =
       v.type.is_tensor() && v.type.is_static() && v.type.rank() <= 1 && is_integer(v.type.element) && !is_sub_byte(v.type.element);
   if (!listed || element_count(v.type.extents).value() > kMostShapeElements)
-    unsupported(fmt::format("{} (input {}, '{}') is {}, known only when the model runs", what, i, v.name, v.type.text()),
-                "make it a constant of the model, or give it a known length");
+    fail(ErrorCode::NotConstant, fmt::format("{} (input {}, '{}') is {}, known only when the model runs", what, i, v.name, v.type.text()),
+         "make it a constant of the model, or give it a known length");
   before_.push_back(make_bind_node(graph_, node_.input(i), fresh_));
   return *value(i).elements;
 }
@@ -69,8 +71,8 @@ std::vector<int64_t> Inference::known_integers(int i, const char* what) const {
   std::vector<int64_t> list;
   for (Dim d : known_elements(i, what)) {
     if (!d.is_constant())
-      unsupported(fmt::format("{} (input {}, '{}') is {}, not a constant", what, i, value(i).name, d.text()),
-                  "fix the dimension with --dim");
+      fail(ErrorCode::OpenDimension, fmt::format("{} (input {}, '{}') is {}, not a constant", what, i, value(i).name, d.text()),
+           "fix the dimension with --dim");
     list.push_back(d.value());
   }
   return list;
@@ -79,7 +81,8 @@ std::vector<int64_t> Inference::known_integers(int i, const char* what) const {
 void Inference::output(int i, Type type) {
   if (!node_.has_output(i)) return;
   if (type.is_tensor() && type.ranked) {
-    if (type.rank() > kMaxRank) unsupported(fmt::format("output {} has rank {}; at most {} is supported", i, type.rank(), kMaxRank));
+    if (type.rank() > kMaxRank)
+      fail(ErrorCode::RankTooHigh, fmt::format("output {} has rank {}; at most {} is supported", i, type.rank(), kMaxRank));
     for (Dim d : type.extents) {
       if (d.max_value() < 0) fail(fmt::format("output {} would have shape {}", i, text(type.extents)));
     }
@@ -134,7 +137,7 @@ int first_fresh(const Graph& graph) {
 
 Dim Inference::unify(Dim a, Dim b, const char* what) {
   if (a == b) return a;
-  if (never_equal(a, b)) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
+  if (never_equal(a, b)) fail(ErrorCode::ShapesDisagree, fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
   require({a, b}, what);
   return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
 }
@@ -188,7 +191,7 @@ void infer_outputs(Graph& graph, Node& node, int& fresh, std::vector<Node>& befo
   Inference inference(graph, node, fresh, before, walk);
   if (node.is_map()) return infer_expression(inference, *node.epilogue);
   const Operator* op = find_operator(node);
-  if (op == nullptr) node.fail(ErrorKind::Unsupported, "this operator is not supported");
+  if (op == nullptr) node.fail(ErrorCode::UnknownOperator, "this operator is not supported");
   check_arity(*op, node);
   if (op->express != nullptr) {
     for (int i = 0; i < node.own_inputs(); ++i) {
@@ -208,7 +211,7 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
   node.guard([&] { infer_outputs(graph, node, fresh, before, walk); });
   for (ValueId v : node.outputs) {
     if (v == kAbsent) continue;
-    if (std::string error = size_error(graph[v]); !error.empty()) node.fail(ErrorKind::Invalid, std::move(error));
+    if (std::string error = size_error(graph[v]); !error.empty()) node.fail(ErrorCode::SizeOverflow, std::move(error));
   }
 }
 

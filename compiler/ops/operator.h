@@ -144,6 +144,9 @@ class Inference {
   [[noreturn]] void fail(std::string found, std::string remedy = {}) const {
     node_.fail(ErrorKind::Invalid, std::move(found), std::move(remedy));
   }
+  [[noreturn]] void fail(ErrorCode code, std::string found, std::string remedy = {}) const {
+    node_.fail(code, std::move(found), std::move(remedy));
+  }
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
     node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
   }

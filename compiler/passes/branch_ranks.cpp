@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 
 bool ranks_differ(const Graph& graph, const Node& node) {
@@ -33,7 +35,7 @@ void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branc
   }
   for (const Node& next : rest) {
     if (next.domain == "onnxc" && !next.binds.empty())
-      node.fail(ErrorKind::Unsupported, "its branches differ in rank, and what follows has sizes that depend on data");
+      node.fail(ErrorCode::RankChanges, "its branches differ in rank, and what follows has sizes that depend on data");
     Node copy = next;
     copy.binds.clear();
     copy.trials.reset();  // types differ from one branch to the other
@@ -80,7 +82,7 @@ bool BranchRanks::take_in_rest(const Graph& graph, Node& node, std::deque<Node>&
   constexpr std::size_t kMostTakenIn = 100'000;
   taken_in_ += rest.size();
   if (taken_in_ > kMostTakenIn)
-    node.fail(ErrorKind::Unsupported,
+    node.fail(ErrorCode::RankChanges,
               "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",
               "fix the dimensions that decide it with --dim");
   std::vector<ValueId> given;  // the results of the If that leave the graph

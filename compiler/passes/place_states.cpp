@@ -14,12 +14,13 @@
 
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
 
 [[noreturn]] void refuse(const std::string& past, const std::string& present, const std::string& found) {
-  throw Error(ErrorKind::Unsupported, fmt::format("'{}' cannot be the state behind '{}': {}", present, past, found),
+  throw Error(ErrorCode::NotAState, fmt::format("'{}' cannot be the state behind '{}': {}", present, past, found),
               "leave it out of --state");
 }
 

@@ -15,6 +15,7 @@
 #include "compiler/passes/fold_work.h"
 #include "compiler/passes/hand_over_name.h"
 #include "compiler/passes/run_loop.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -76,7 +77,7 @@ class Propagation {
     work_ = outer_work;
     for (ValueId v : graph.outputs) {
       if (graph[v].type.kind == Type::Kind::Unknown)
-        throw Error(ErrorKind::Invalid,
+        throw Error(ErrorCode::OutputNotComputed,
                     fmt::format("output '{}' of graph '{}' is never computed: its node does not give it", graph[v].name, graph.name));
     }
     std::erase_if(graph.nodes,
@@ -139,9 +140,9 @@ class Propagation {
   /// values that flow in.
   static void refuse_inputs(const Graph& graph) {
     for (ValueId v : graph.inputs) {
-      if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
+      if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorCode::SizeOverflow, std::move(error));
       if (const std::string error = stated_error(graph[v]); !error.empty())
-        throw Error(ErrorKind::Invalid, fmt::format("graph '{}': {}", graph.name, error));
+        throw Error(ErrorCode::StatedType, fmt::format("graph '{}': {}", graph.name, error));
     }
   }
 
@@ -189,7 +190,7 @@ class Propagation {
     infer_node(graph, node, fresh_, graph.nodes, &walk);
     for (ValueId v : node.outputs) {
       if (v == kAbsent) continue;
-      if (std::string error = stated_error(graph[v]); !error.empty()) node.fail(ErrorKind::Invalid, std::move(error));
+      if (std::string error = stated_error(graph[v]); !error.empty()) node.fail(ErrorCode::StatedType, std::move(error));
     }
     if (budget_.evaluates && has_only_parts(graph, node)) return take_apart(graph, *find_operator(node), node);
     settle(graph, std::move(node));

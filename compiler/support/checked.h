@@ -12,7 +12,7 @@ inline constexpr int64_t kMostBytes = int64_t{1} << 56;
 
 /// A size does not fit in 64 bits. Callers that know the node or value add it: see Node::guard.
 struct SizeOverflow : Error {
-  SizeOverflow() : Error(ErrorKind::Invalid, "an extent does not fit in 64 bits") {}
+  SizeOverflow();
 };
 
 inline int64_t checked_add(int64_t a, int64_t b) {

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 namespace {
 
@@ -13,7 +15,41 @@ std::string join(const std::vector<Diagnostic>& diagnostics) {
   return all;
 }
 
+ErrorCode general_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Invalid: return ErrorCode::Invalid;
+    case ErrorKind::Unsupported: return ErrorCode::Unsupported;
+    case ErrorKind::Usage: return ErrorCode::Usage;
+    case ErrorKind::Io: return ErrorCode::Io;
+    case ErrorKind::Budget: return ErrorCode::Budget;
+    case ErrorKind::Internal: break;
+  }
+  return ErrorCode::Internal;
+}
+
+ErrorKind kind_of(ErrorCode code) {
+  switch (code) {
+#define ERROR_CODE(number, name, kind) \
+  case ErrorCode::name: return ErrorKind::kind;
+#include "compiler/support/error_codes.inc"
+#undef ERROR_CODE
+  }
+  return ErrorKind::Internal;
+}
+
+std::vector<Diagnostic> with_code(std::vector<Diagnostic> diagnostics, ErrorCode code) {
+  for (Diagnostic& d : diagnostics) {
+    if (d.code == ErrorCode{}) d.code = code;
+  }
+  return diagnostics;
+}
+
 }  // namespace
+
+std::string text(ErrorCode code) { return fmt::format("E{:04}", static_cast<int>(code)); }
+
+ErrorClass::ErrorClass(ErrorKind kind) : kind(kind), code(general_code(kind)) {}
+ErrorClass::ErrorClass(ErrorCode code) : kind(kind_of(code)), code(code) {}
 
 std::string one_line(const std::string& text) {
   std::string line;
@@ -40,11 +76,11 @@ std::string Diagnostic::text() const {
   return line;
 }
 
-Error::Error(ErrorKind kind, std::vector<Diagnostic> diagnostics)
-    : std::runtime_error(join(diagnostics)), kind_(kind), diagnostics_(std::move(diagnostics)) {}
+Error::Error(ErrorClass what, std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(join(diagnostics)), kind_(what.kind), diagnostics_(with_code(std::move(diagnostics), what.code)) {}
 
-Error::Error(ErrorKind kind, std::string found, std::string remedy)
-    : Error(kind, std::vector<Diagnostic>{{"", "", std::move(found), std::move(remedy)}}) {}
+Error::Error(ErrorClass what, std::string found, std::string remedy)
+    : Error(what, std::vector<Diagnostic>{{"", "", std::move(found), std::move(remedy)}}) {}
 
 int Error::exit_code() const {
   switch (kind_) {

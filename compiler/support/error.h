@@ -17,11 +17,27 @@ enum class ErrorKind {
   Internal      ///< our bug: exit 70
 };
 
+/// What can be done about it: error_codes.h has the names, and docs/refusals/ a page for each.
+enum class ErrorCode : int;
+
+/// `E0204`.
+std::string text(ErrorCode code);
+
+/// What an error is: its code, of which the kind follows, or the kind alone, which has a code for all that has none of its own.
+struct ErrorClass {
+  ErrorKind kind;
+  ErrorCode code;
+
+  ErrorClass(ErrorKind kind);
+  ErrorClass(ErrorCode code);
+};
+
 struct Diagnostic {
   std::string node;      ///< name of the node, or empty
   std::string op;        ///< operator type, with its domain where it is not ai.onnx, or empty
   std::string found;     ///< what was found
   std::string remedy{};  ///< what would help, or empty
+  ErrorCode code{};      ///< if it is left out, that of the error
 
   /// `Conv 'stem/conv1': auto_pad=SAME_UPPER with dynamic height; fix the height with --dim height=224`
   std::string text() const;
@@ -33,8 +49,8 @@ std::string one_line(const std::string& text);
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, std::vector<Diagnostic> diagnostics);
-  Error(ErrorKind kind, std::string found, std::string remedy = {});
+  Error(ErrorClass what, std::vector<Diagnostic> diagnostics);
+  Error(ErrorClass what, std::string found, std::string remedy = {});
 
   ErrorKind kind() const { return kind_; }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }

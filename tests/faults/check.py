@@ -205,14 +205,14 @@ class Bench:
         if status is None:
             return [f"still running after {LIMIT_SECONDS} s"]
         lines = [line for line in errors.splitlines() if line != "Schema error: std::bad_alloc"]  # ONNX's own
-        remarks = [line for line in lines if line.startswith("onnxc: ") and not line.startswith("onnxc: error: ")]
+        remarks = [line for line in lines if line.startswith("onnxc: ") and not line.startswith("onnxc: error[")]
         gone = found is None or (fault and fault.does == "vanish" and found == {})
         if status == 0:
             differs = self.way.remarks and remarks and found and found.keys() == self.new.keys()
             if not self.is_new(found) and not gone and not differs:
                 wrong.append(f"status 0, with {sorted(found)} of {sorted(self.new)}")
         elif status in (1, 3, 4):
-            says = [line for line in lines if line.startswith("onnxc: error: ")]
+            says = [line for line in lines if line.startswith("onnxc: error[")]
             if len(says) != 1 or says != lines[-1:] or len(lines) > len(remarks) + 1 or "bug" in errors:
                 wrong.append(f"says {errors.strip()[:300]!r}")
             if found != old and not gone and not (self.way.appends and self.has_grown(old, found)):
@@ -327,7 +327,7 @@ def full_disks(onnxc, work):
         command = ["unshare", "-m", "sh", "-c", script, "sh", "4k", str(place / "small"), *model, *arguments]
         done = subprocess.run(command, env={**os.environ, "ONNXC_CACHE": str(cache), **environment}, stdin=subprocess.DEVNULL, capture_output=True)
         errors = done.stderr.decode(errors="replace")
-        if done.returncode != 3 or errors.count("\n") != 1 or not errors.startswith("onnxc: error: ") or (place / "m.o").exists():
+        if done.returncode != 3 or errors.count("\n") != 1 or not errors.startswith("onnxc: error[") or (place / "m.o").exists():
             wrong.append(f"{name}: status {done.returncode}: {errors[:300]}")
     return wrong
 

@@ -9,15 +9,15 @@ from judge import Runner, built_server
 
 ENDS = {  # what stands in for onnxc -> the fault
     "exit 0": "",
-    "echo 'onnxc: error: form.onnx: no' >&2; exit 1": "",
-    "echo 'onnxc: error: form.onnx: no' >&2; exit 4": "",
-    "echo 'onnxc: error: form.onnx: no' >&2; exit 70": "internal error",
-    "echo 'onnxc: error: form.onnx: no' >&2; exit 2": "exit status 2",
+    "echo 'onnxc: error[E0001]: form.onnx: no' >&2; exit 1": "",
+    "echo 'onnxc: error[E0001]: form.onnx: no' >&2; exit 4": "",
+    "echo 'onnxc: error[E0001]: form.onnx: no' >&2; exit 70": "internal error",
+    "echo 'onnxc: error[E0001]: form.onnx: no' >&2; exit 2": "exit status 2",
     "exit 1": "message: no lines",
-    "echo 'onnxc: error: form.onnx:' >&2; exit 1": "message: says nothing",
+    "echo 'onnxc: error[E0001]: form.onnx:' >&2; exit 1": "message: says nothing",
     "echo 'form.onnx: no' >&2; exit 1": "message: does not begin",
-    "printf 'onnxc: error: a\\nonnxc: error: b\\n' >&2; exit 1": "message: several lines",
-    "echo 'onnxc: error: form.onnx: out of memory' >&2; exit 4": "memory",
+    "printf 'onnxc: error[E0001]: a\\nonnxc: error[E0001]: b\\n' >&2; exit 1": "message: several lines",
+    "echo 'onnxc: error[E0001]: form.onnx: out of memory' >&2; exit 4": "memory",
     "kill -SEGV $$": "signal: SIGSEGV",
     "kill -ABRT $$": "signal: SIGABRT",
     "while :; do :; done": "time",
@@ -43,7 +43,7 @@ def folder_faults(scratch):
     """What is wrong with how folder.py sums up programs that end in each way."""
     folder, program = scratch / "models", scratch / "program"
     (folder / "below").mkdir(parents=True)
-    ends = {"accepts": 'echo "int f();" >"$3"', "breaks": 'echo "int f(" >"$3"', "refuses": 'echo "onnxc: error: $1: no" >&2; exit 1', "crashes": "kill -SEGV $$", "hangs": "while :; do :; done",
+    ends = {"accepts": 'echo "int f();" >"$3"', "breaks": 'echo "int f(" >"$3"', "refuses": 'echo "onnxc: error[E0001]: $1: no" >&2; exit 1', "crashes": "kill -SEGV $$", "hangs": "while :; do :; done",
             "strays": 'echo "int f();" >"$3"; touch "$(dirname "$3")/other"', "mumbles": "exit 1"}
     for name in ends:
         (folder / "below" / f"{name}.onnx").touch()

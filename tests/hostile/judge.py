@@ -119,8 +119,8 @@ class Runner:
         if code:
             if len(lines) != 1:
                 return f"message: {'no' if not lines else 'several'} lines"
-            if not lines[0].startswith("onnxc: error: "):
-                return "message: does not begin with onnxc: error:"
-            if not re.sub(rf"^onnxc: error: \S*{re.escape(model.name)}:?", "", lines[0]).strip():
+            if not re.match(r"onnxc: error\[E\d{4}\]: ", lines[0]):
+                return "message: does not begin with onnxc: error[CODE]:"
+            if not re.sub(rf"^onnxc: error\[E\d{{4}}\]: \S*{re.escape(model.name)}:?", "", lines[0]).strip():
                 return "message: says nothing"
         return ""

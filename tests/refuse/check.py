@@ -7,6 +7,7 @@ ONNXC_UNLIMITED=1 lifts the limits of time and memory, for an onnxc with sanitiz
 import os
 import re
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,11 @@ def limit():
     resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
 
 
-def run(command):
+def run(command, environment):
     """Exit status (negative: a signal), standard error, CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(command, preexec_fn=limit, stdin=subprocess.DEVNULL, capture_output=True, timeout=WALL_SECONDS * (10 if UNLIMITED else 1))
+        done = subprocess.run(command, env=os.environ | environment, preexec_fn=limit, stdin=subprocess.DEVNULL, capture_output=True, timeout=WALL_SECONDS * (10 if UNLIMITED else 1))
     except subprocess.TimeoutExpired:
         return None, "", WALL_SECONDS
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -48,10 +49,12 @@ def faults(case, folder, onnxc):
     case.make(work)
     out = folder / "out"
     out.mkdir()
-    options = list(case.options)
-    if "-o" not in options:
-        options += ["-o", str(out / "model.cpp")]
-    status, errors, cpu = run([str(onnxc), str(work / "model.onnx"), *options])
+    places = {"model": work / "model.onnx", "folder": work, "out": out}
+    if case.command:
+        arguments = [word.format(**places) for word in shlex.split(case.command)]
+    else:
+        arguments = [str(places["model"]), *case.options, *([] if "-o" in case.options else ["-o", str(out / "model.cpp")])]
+    status, errors, cpu = run([str(onnxc), *arguments], {name: value.format(**places) for name, value in case.environment.items()})
     found = []
     allowed = case.exit if isinstance(case.exit, set) else {case.exit}
     if status is None:
@@ -67,12 +70,17 @@ def faults(case, folder, onnxc):
         if left:
             found.append(f"left {left}")
         lines = errors.splitlines()
+        if case.command:  # which may tell of its work before
+            lines = [line for line in lines if "error[" in line]
         if case.lines and len(lines) != case.lines:
             found.append(f"{len(lines)} lines on standard error: {errors.strip()[:300]}")
-        usage = status == 2 or "-o" in case.options
+        usage = status == 2 or "-o" in case.options or case.command
         for line in lines if case.lines else []:
-            if not line.startswith("onnxc: error: "):
+            said = re.match(r"onnxc: error\[(E\d{4})\]: ", line)
+            if not said:
                 found.append(f"the line does not say it is an error: {line[:200]}")
+            elif case.code and said[1] != case.code:
+                found.append(f"the code is {said[1]}, not {case.code}")
             if len(line) > 2000:
                 found.append(f"a line of {len(line)} bytes")
             if not usage and "model.onnx" not in line:

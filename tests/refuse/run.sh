@@ -9,4 +9,5 @@ build="${1:-build}"
 [ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }
 "$ONNXC_PYTHON" -c 'import onnx, numpy' 2>/dev/null || { echo "(no Python with onnx; tools/setup.sh --test-deps makes one)"; exit 77; }
 "$ONNXC_PYTHON" -B tests/refuse/check.py "$build/onnxc" "${2:-}"
+[ -n "${2:-}" ] || "$ONNXC_PYTHON" -B tests/refuse/catalogue.py "$build/onnxc"
 [ -n "${2:-}" ] || "$ONNXC_PYTHON" -B tests/refuse/names.py "$build/onnxc" runtime_stub

@@ -57,13 +57,13 @@ for form in json sarif; do
   "$onnxc" "$work/a folder/broken.onnx" --diagnostics "$form" -o "$work/unit.cpp" 2>"$work/$form" || status=$?
   check "$form: the exit status" [ "$status" = 1 ]
 done
-check "json" "$ONNXC_PYTHON" -c 'import json, sys; [error] = json.load(open(sys.argv[1]))["errors"]; assert error["kind"] == "invalid" and error["exit_code"] == 1 and error["file"].endswith("a folder/broken.onnx") and error["found"], error' "$work/json"
+check "json" "$ONNXC_PYTHON" -c 'import json, sys; [error] = json.load(open(sys.argv[1]))["errors"]; assert error["code"] == "E0102" and error["kind"] == "invalid" and error["exit_code"] == 1 and error["file"].endswith("a folder/broken.onnx") and error["found"], error' "$work/json"
 check "sarif" "$ONNXC_PYTHON" -c '
 import json, sys
 log = json.load(open(sys.argv[1]))
 [run] = log["runs"]
 [result] = run["results"]
-assert log["version"] == "2.1.0" and run["tool"]["driver"]["rules"][0]["id"] == result["ruleId"] == "invalid" and result["message"]["text"], log
+assert log["version"] == "2.1.0" and run["tool"]["driver"]["rules"][0]["id"] == result["ruleId"] == "E0102" and result["message"]["text"], log
 assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("a%20folder/broken.onnx"), log' "$work/sarif"
 on_terminal() { script -qec "$1" /dev/null; }
 if command -v script >/dev/null; then

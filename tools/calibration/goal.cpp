@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/accuracy.h"
 
 namespace onnxc {
@@ -27,10 +28,10 @@ double cosine(const TensorData& a, const TensorData& b) {
 
 void check(const GoalOptions& options) {
   if (options.keep_accuracy.has_value() != options.labels.has_value())
-    throw Error(ErrorKind::Usage, "--keep-accuracy and --labels need each other");
-  if (options.keep_accuracy && options.keep_cosine) throw Error(ErrorKind::Usage, "--keep-accuracy or --keep-cosine, not both");
+    throw Error(ErrorCode::MissingOption, "--keep-accuracy and --labels need each other");
+  if (options.keep_accuracy && options.keep_cosine) throw Error(ErrorCode::OptionConflict, "--keep-accuracy or --keep-cosine, not both");
   if (options.is_stated() && !options.calibration)
-    throw Error(ErrorKind::Usage, "--keep-accuracy and --keep-cosine need --calibration: they are measured on its samples");
+    throw Error(ErrorCode::MissingOption, "--keep-accuracy and --keep-cosine need --calibration: they are measured on its samples");
 }
 
 Goal::Goal(const GoalOptions& options, const ModelRunner& before, const Samples& samples)
@@ -46,7 +47,7 @@ Goal::Goal(const GoalOptions& options, const ModelRunner& before, const Samples&
   for (std::size_t k = 0; k < std::min(samples.size(), kCompared); ++k) {
     const ModelRunner::Values values = before.run(samples, k);
     if (!values.contains(output) || !is_float(values.at(output).type))
-      throw Error(ErrorKind::Unsupported, fmt::format("--keep-cosine: the first output, '{}', is no tensor of floats", output));
+      throw Error(ErrorCode::NoClasses, fmt::format("--keep-cosine: the first output, '{}', is no tensor of floats", output));
     exact_.push_back(values.at(output));
   }
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/progress.h"
 
 namespace onnxc {
@@ -46,13 +47,14 @@ ModelRunner::Values ModelRunner::run(const Samples& samples, std::size_t sample)
   }
   try {
     ModelCall call(unit, feeds(unit, summary_, data), team_.executor());
-    if (call.run() != 0) throw Error(ErrorKind::Invalid, call.message());
+    if (call.run() != 0) throw Error(ErrorCode::RunRefused, call.message());
     for (int32_t i = 0; i < unit.output_count; ++i) {
       HostValue value = call.output(i);
       if (value.kind == ValueKind::Tensor) values.emplace(unit.outputs[i].name, std::move(value.tensor));
     }
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", samples.name(sample), error.diagnostics().front().text()));
+    const Diagnostic& first = error.diagnostics().front();
+    throw Error(first.code, fmt::format("{}: {}", samples.name(sample), first.text()));
   }
   return values;
 }
@@ -71,7 +73,7 @@ double ModelRunner::nanoseconds(const Samples& samples, std::size_t sample, int 
   double least = HUGE_VAL;
   for (int i = 0; i < calls; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("{}: {}", samples.name(sample), call.message()));
+    if (call.run() != 0) throw Error(ErrorCode::RunRefused, fmt::format("{}: {}", samples.name(sample), call.message()));
     least = std::min(least, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
   }
   return least;

@@ -2,6 +2,7 @@
 //
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (200, 1, 28, 28), }
 #include "tools/calibration/npy_file.h"
+#include "compiler/support/error_codes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +21,7 @@ constexpr std::size_t kMostAxes = 32, kLongestHeader = 1 << 16;
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
 [[noreturn]] void damaged_npy(const std::string& what) {
-  throw Error(ErrorKind::Invalid, "a damaged .npy array: " + what, "write it again with numpy.save");
+  throw Error(ErrorCode::DamagedData, "a damaged .npy array: " + what, "write it again with numpy.save");
 }
 
 /// What stands behind `'key':` in the header, without blanks before it.
@@ -67,7 +68,7 @@ Description parse_description(std::string_view text) {
                 {"u8", ElementType::U64, 8},  {"f2", ElementType::F16, 2},  {"f4", ElementType::F32, 4}, {"f8", ElementType::F64, 8},
                 {"c8", ElementType::C64, 4},  {"c16", ElementType::C128, 8}};
   const auto refuse = [](const std::string& what) {
-    throw Error(ErrorKind::Unsupported, what, "save arrays of numbers, with .astype(np.float32) for example");
+    throw Error(ErrorCode::DataForm, what, "save arrays of numbers, with .astype(np.float32) for example");
   };
   if (text.empty() || (text.front() != '\'' && text.front() != '"')) refuse("an array of records");
   const std::size_t end = text.find(text.front(), 1);
@@ -106,7 +107,7 @@ std::vector<std::byte> row_major(std::span<const std::byte> bytes, const std::ve
 }  // namespace
 
 TensorData parse_npy(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) throw Error(ErrorKind::Invalid, "no .npy array", "an .npy file is what numpy.save writes");
+  if (!bytes.starts_with(kMagic)) throw Error(ErrorCode::DamagedData, "no .npy array", "an .npy file is what numpy.save writes");
   if (bytes.size() < 12) damaged_npy("it ends too early");
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
   const std::size_t version = byte(6), start = version == 1 ? 10 : 12;
@@ -140,7 +141,7 @@ std::vector<NamedArray> read_arrays(const std::filesystem::path& path) {
   try {
     if (std::string_view(bytes).starts_with(kMagic)) return {{"", parse_npy(bytes)}};
     if (!std::string_view(bytes).starts_with("PK"))
-      throw Error(ErrorKind::Invalid, "neither an .npy array nor an .npz archive", "write it with numpy.save or numpy.savez");
+      throw Error(ErrorCode::DamagedData, "neither an .npy array nor an .npz archive", "write it with numpy.save or numpy.savez");
     for (ZipMember& member : read_zip(bytes)) {
       what = fmt::format("{}: {}", path.string(), member.name);
       std::string name = member.name.ends_with(".npy") ? member.name.substr(0, member.name.size() - 4) : member.name;
@@ -149,9 +150,9 @@ std::vector<NamedArray> read_arrays(const std::filesystem::path& path) {
     }
   } catch (const Error& error) {
     const Diagnostic& first = error.diagnostics().front();
-    throw Error(error.kind(), fmt::format("{}: {}", what, first.found), first.remedy);
+    throw Error(first.code, fmt::format("{}: {}", what, first.found), first.remedy);
   }
-  if (arrays.empty()) throw Error(ErrorKind::Invalid, fmt::format("{}: an archive without arrays", path.string()));
+  if (arrays.empty()) throw Error(ErrorCode::DataMissing, fmt::format("{}: an archive without arrays", path.string()));
   return arrays;
 }
 

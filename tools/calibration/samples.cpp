@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/npy_file.h"
 
 namespace onnxc {
@@ -67,7 +68,7 @@ std::size_t only_input(const ModelSummary& model, const std::string& source) {
     if (!model.inputs[i].initial) inputs.push_back(i);
   }
   if (inputs.size() != 1)
-    throw Error(ErrorKind::Invalid, fmt::format("{} has values for one input, the model has {}", source, inputs.size()),
+    throw Error(ErrorCode::DataMissing, fmt::format("{} has values for one input, the model has {}", source, inputs.size()),
                 "give an .npz file with an array for each input, or folders test_data_set_0, test_data_set_1, …");
   return inputs[0];
 }
@@ -80,7 +81,7 @@ Samples Samples::read(const fs::path& data, const ModelSummary& model, const Gra
   samples.kept_ = std::make_shared<const ModelSummary>(model);
   samples.model_ = samples.kept_.get();
   std::error_code error;
-  if (!fs::exists(data, error)) throw Error(ErrorKind::Io, fmt::format("no such file or folder: {}", data.string()));
+  if (!fs::exists(data, error)) throw Error(ErrorCode::CannotRead, fmt::format("no such file or folder: {}", data.string()));
   if (fs::is_directory(data)) {
     samples.files_ = find_data_sets(data);
     if (samples.files_.empty()) {
@@ -89,7 +90,7 @@ Samples Samples::read(const fs::path& data, const ModelSummary& model, const Gra
     }
     samples.count_ = samples.files_.size();
     if (samples.count_ == 0)
-      throw Error(ErrorKind::Invalid, fmt::format("{} holds no samples", data.string()),
+      throw Error(ErrorCode::DataMissing, fmt::format("{} holds no samples", data.string()),
                   "put test_data_set_0/input_0.pb and so on into it, or .pb files of the one input, or give an .npz or .npy file");
   } else {
     samples.add_arrays(model, graph);
@@ -107,7 +108,7 @@ void Samples::add_arrays(const ModelSummary& model, const Graph& graph) {
     const std::string& name = model.inputs[k].name;
     const Type* type = type_of(graph, name);
     const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
-      throw Error(ErrorKind::Invalid,
+      throw Error(ErrorCode::DataMisfit,
                   fmt::format("{}: the array for input '{}' is {}: {}", data_.string(), name, describe(array.tensor), why), remedy);
     };
     if (type == nullptr || !type->is_tensor() || !type->ranked)
@@ -139,7 +140,7 @@ void Samples::add_arrays(const ModelSummary& model, const Graph& graph) {
   }
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (!model.inputs[i].initial && std::ranges::find(arrays_, i, &Array::input) == arrays_.end())
-      throw Error(ErrorKind::Invalid, fmt::format("{} has no array for input '{}'", data_.string(), model.inputs[i].name),
+      throw Error(ErrorCode::DataMissing, fmt::format("{} has no array for input '{}'", data_.string(), model.inputs[i].name),
                   fmt::format("arrays are called like the model's inputs: {}", wanted(model, graph)));
   }
 }
@@ -151,13 +152,13 @@ void Samples::check(const Graph& graph) const {
       const BorderValue& input = model_->inputs[i];
       if (!data.inputs[i]) {
         if (input.initial || input.kind == ValueKind::Optional) continue;
-        throw Error(ErrorKind::Invalid, fmt::format("{} has no value for input '{}'", name(k), input.name),
+        throw Error(ErrorCode::DataMissing, fmt::format("{} has no value for input '{}'", name(k), input.name),
                     fmt::format("the model takes {}", wanted(*model_, graph)));
       }
       const Type* type = type_of(graph, input.name);
       if (type == nullptr) continue;  // an initialiser
       if (const std::string why = misfit(*data.inputs[i], *type); !why.empty())
-        throw Error(ErrorKind::Invalid,
+        throw Error(ErrorCode::DataMisfit,
                     fmt::format("{}: the value of input '{}' is {}: {}", name(k), input.name, describe(*data.inputs[i]), why));
     }
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t kEndBytes = 22, kLongestComment = 0xffff;
 constexpr uint64_t kMostDeflated = 1032;  ///< DEFLATE makes no more bytes from one
 
 [[noreturn]] void damaged_zip(const std::string& what) {
-  throw Error(ErrorKind::Invalid, "a damaged zip archive: " + what, "write it again with numpy.savez");
+  throw Error(ErrorCode::DamagedData, "a damaged zip archive: " + what, "write it again with numpy.savez");
 }
 
 /// Little-endian numbers of a record.
@@ -64,14 +65,14 @@ Directory find_directory(std::string_view archive) {
     }
     return directory;
   }
-  throw Error(ErrorKind::Invalid, "no zip archive", "an .npz file is what numpy.savez writes");
+  throw Error(ErrorCode::DamagedData, "no zip archive", "an .npz file is what numpy.savez writes");
 }
 
 std::string inflated(std::string_view packed, uint64_t size, const std::string& name) {
   if (size / kMostDeflated > packed.size()) damaged_zip(fmt::format("'{}' cannot have {} bytes", name, size));
   std::string bytes(static_cast<std::size_t>(size), '\0');
   z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw Error(ErrorKind::Budget, "no memory to decompress");
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw Error(ErrorCode::OutOfMemory, "no memory to decompress");
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
   uint64_t left_in = packed.size(), left_out = size;
@@ -109,7 +110,7 @@ ZipMember read_member(std::string_view archive, const Record& entry, std::string
     }
     i += 4 + static_cast<std::size_t>(bytes);
   }
-  if ((entry.number(8, 2) & 1) != 0) throw Error(ErrorKind::Unsupported, fmt::format("'{}' is encrypted", member.name));
+  if ((entry.number(8, 2) & 1) != 0) throw Error(ErrorCode::DataForm, fmt::format("'{}' is encrypted", member.name));
   const Record local(archive, at, 30);
   if (local.number(0, 4) != kMemberMark) damaged_zip(fmt::format("'{}' is not where the directory says", member.name));
   if (packed > archive.size()) damaged_zip(fmt::format("'{}' ends too early", member.name));
@@ -119,7 +120,7 @@ ZipMember read_member(std::string_view archive, const Record& entry, std::string
     case 0: member.bytes = bytes; break;
     case 8: member.bytes = inflated(bytes, size, member.name); break;
     default:
-      throw Error(ErrorKind::Unsupported, fmt::format("'{}' is compressed by method {}", member.name, method),
+      throw Error(ErrorCode::DataForm, fmt::format("'{}' is compressed by method {}", member.name, method),
                   "write it with numpy.savez or numpy.savez_compressed");
   }
   if (member.bytes.size() != size) damaged_zip(fmt::format("'{}' has {} bytes, not {}", member.name, member.bytes.size(), size));

@@ -2,6 +2,7 @@
 // plan the order in which parameters go; rebuild the network after so many steps as the budget asks for, or, with --keep-accuracy, as the goal allows. What is measured
 // of the result is measured by running it.
 #include "tools/compress/compress.h"
+#include "compiler/support/error_codes.h"
 
 #include <fmt/format.h>
 
@@ -60,9 +61,11 @@ class Compressor {
   void check_options() const {
     check_folder_of(options_.output);  // long work shall not end with that error
     if (!options_.goal.calibration)
-      throw Error(ErrorKind::Usage, "--calibration is missing", "give samples of the model's inputs: a folder, an .npz or an .npy file");
+      throw Error(ErrorCode::MissingOption, "--calibration is missing",
+                  "give samples of the model's inputs: a folder, an .npz or an .npy file");
     if (!options_.channels && !options_.low_rank && options_.cluster == 0)
-      throw Error(ErrorKind::Usage, "--no-channels and --no-low-rank leave nothing to do", "leave one of them out, or give --cluster");
+      throw Error(ErrorCode::OptionConflict, "--no-channels and --no-low-rank leave nothing to do",
+                  "leave one of them out, or give --cluster");
     check(options_.goal);
   }
 
@@ -81,7 +84,7 @@ class Compressor {
       for (const Layer& layer : network_.layers) {
         if (!layer.kept.empty()) why = fmt::format("{}: {}", layer.name, layer.kept);
       }
-      throw Error(ErrorKind::Unsupported, fmt::format("no layer can be compressed; {}", why));
+      throw Error(ErrorCode::NothingToRewrite, fmt::format("no layer can be compressed; {}", why));
     }
     network_.channels = find_channel_sets(network_.model.graph(), *index_, network_.types, network_.layers);
   }
@@ -153,7 +156,7 @@ class Compressor {
     for (int64_t left = wanted;;) {
       const std::size_t steps = steps_for(left);
       if (planned(steps) > left && (options_.channels || options_.low_rank))
-        throw Error(ErrorKind::Budget,
+        throw Error(ErrorCode::GoalOutOfReach,
                     fmt::format("{:.4g} % of {} parameters are asked for, and {:.4g} % is the least that can be reached", share(wanted),
                                 parameters_before_, share(planned(steps))),
                     remedy());
@@ -204,7 +207,7 @@ class Compressor {
       else too_few = middle;
     }
     if (written == good || holds(good)) return;
-    throw Error(ErrorKind::Budget,
+    throw Error(ErrorCode::GoalOutOfReach,
                 fmt::format("{:.4g} {} with all parameters{}, and {:.4g} is asked for", *reached_, goal_->unit(),
                             options_.cluster > 0 ? fmt::format(" in {} distinct values", options_.cluster) : "", goal_->least()),
                 options_.cluster > 0 ? "give a larger --cluster" : "");

@@ -2,6 +2,7 @@
 // and the runtime's headers. It is built in a folder of its own and renamed into place, so that several processes can
 // build at once.
 #include "tools/driver/build_library.h"
+#include "compiler/support/error_codes.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -152,7 +153,7 @@ void write_files(const BuildRequest& request, const fs::path& folder) {
 void put_in_cache(Leftover& made, const fs::path& library) {
   std::error_code error;
   fs::rename(made.path(), library, error);
-  if (error) throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", library.string(), error.message()));
+  if (error) throw Error(ErrorCode::CannotWrite, fmt::format("{} cannot be written: {}", library.string(), error.message()));
   made.keep();
 }
 

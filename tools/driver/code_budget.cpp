@@ -12,6 +12,7 @@
 
 #include "codegen/unit_names.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/elf_file.h"
 
 namespace onnxc {
@@ -136,7 +137,8 @@ void check_code_budget(std::string_view file, const Program& program, int64_t ma
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, code.functions.size()); ++i)
     text += (i == 0 ? ": " : "; ") + share_text(program, code.functions[i]);
-  throw Error(ErrorKind::Budget, fmt::format("the code would take {} bytes, more than {}{}", code.bytes, max_code, text), "see --max-code");
+  throw Error(ErrorCode::CodeLimit, fmt::format("the code would take {} bytes, more than {}{}", code.bytes, max_code, text),
+              "see --max-code");
 }
 
 }  // namespace onnxc

@@ -9,6 +9,7 @@
 
 #include "compiler/budgets.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/support/error_codes.h"
 #include "targets/target.h"
 #include "tools/driver/code_budget.h"
 #include "tools/driver/files.h"
@@ -112,22 +113,22 @@ std::string first_error(const std::string& output) {
   const std::string said = one_line(first_error(error.what()));
   const auto has = [&](const char* words) { return said.find(words) != said.npos; };
   if (has("No space left on device") || has("Disk quota exceeded") || has("File too large"))
-    throw Error(ErrorKind::Io, fmt::format("{} has no room for what it writes: {}", request.compiler, said),
+    throw Error(ErrorCode::CompilerHasNoRoom, fmt::format("{} has no room for what it writes: {}", request.compiler, said),
                 "$TMPDIR names another folder for its temporary files, $ONNXC_CACHE for what it makes");
   const bool in_unit = has("undefined reference ") || (has("error: ") && (has(".cpp:") || has(".hpp:") || has(".h:")));
   const bool plain = request.libraries.empty() && !request.includes_others && request.architecture.empty();
   if (plain && (!in_unit || has("error: bad value")))  // what is wrong is not the unit, but who compiles it
-    throw Error(ErrorKind::Io, fmt::format("{} does not compile the unit: {}", request.compiler, said),
+    throw Error(ErrorCode::CompilerRefuses, fmt::format("{} does not compile the unit: {}", request.compiler, said),
                 "it has to be a compiler of C++20 for the target; $ONNXC_CXX names another, with options if need be");
   if (has("fatal error: ") && (has("No such file") || has("file not found")) && !request.includes_others)
-    throw Error(ErrorKind::Io,
+    throw Error(ErrorCode::HeadersMissing,
                 fmt::format("{} has not all headers of C++: {}", request.compiler, said.substr(said.find("fatal error: ") + 13)),
                 "name another in ONNXC_CXX, or the same with the options that it needs, as in ONNXC_CXX='clang++ --sysroot=DIR'");
   if (request.includes_others)
-    throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said,
+    throw Error(ErrorCode::CustomOperatorBuild, "the C++ does not build with the custom operators: " + said,
                 "see docs/custom-operators.md; -I says where headers are");
   if (request.libraries.empty()) throw error;
-  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said),
+  throw Error(ErrorCode::LibraryMissing, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said),
               "install these libraries; see docs/emitted-interface.md");
 }
 
@@ -159,7 +160,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 
 CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
   if (!is_of_this_machine(compilation.target))
-    throw Error(ErrorKind::Usage, fmt::format("a unit for {} does not run on this machine", options.target),
+    throw Error(ErrorCode::NotOnThisMachine, fmt::format("a unit for {} does not run on this machine", options.target),
                 runs_elsewhere(options.target)
                     ? "onnxc profile counts what it takes in an emulator, and --self-test makes it compare its results where it runs"
                     : "--self-test makes it compare its results where it runs");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 
 namespace onnxc {
@@ -71,7 +72,7 @@ HostValue in_unit_order(HostValue value, const std::string& name, const Outermos
 }  // namespace
 
 std::vector<fs::path> find_data_sets(const fs::path& folder) {
-  if (!fs::is_directory(folder)) throw Error(ErrorKind::Io, fmt::format("{} is no folder", folder.string()));
+  if (!fs::is_directory(folder)) throw Error(ErrorCode::CannotRead, fmt::format("{} is no folder", folder.string()));
   if (!numbered(folder, "input_", ".pb").empty() || !numbered(folder, "output_", ".pb").empty()) return {folder};
   std::vector<fs::path> sets;
   for (const auto& [number, path] : numbered(folder, "test_data_set_", "")) sets.push_back(path);
@@ -89,12 +90,12 @@ DataSet read_data_set(const fs::path& folder, const ModelSummary& model, const O
     const ValueKind kind = k < model.inputs.size() ? model.inputs[k].kind : ValueKind::Tensor;
     HostValue value = read_value(path, kind);
     const std::size_t input = input_of_file(number, value, files.size(), model);
-    if (input >= data.inputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no input of the model", path.string()));
+    if (input >= data.inputs.size()) throw Error(ErrorCode::DataMisfit, fmt::format("{} is for no input of the model", path.string()));
     data.inputs[input] = in_unit_order(std::move(value), model.inputs[input].name, outermost);
   }
   for (const auto& [number, path] : numbered(folder, "output_", ".pb")) {
     const auto k = static_cast<std::size_t>(number);
-    if (k >= data.outputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no output of the model", path.string()));
+    if (k >= data.outputs.size()) throw Error(ErrorCode::DataMisfit, fmt::format("{} is for no output of the model", path.string()));
     data.outputs[k] = in_unit_order(read_value(path, model.outputs[k].kind), model.outputs[k].name, outermost);
   }
   return data;
@@ -106,7 +107,7 @@ Tolerance read_tolerance(const fs::path& case_folder, const Tolerance& otherwise
     const fs::path path = case_folder / name;
     if (!fs::exists(path)) continue;
     const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
-    if (!json.is_object()) throw Error(ErrorKind::Invalid, fmt::format("{} is not a JSON object", path.string()));
+    if (!json.is_object()) throw Error(ErrorCode::DamagedData, fmt::format("{} is not a JSON object", path.string()));
     const auto number = [&](const char* key) -> std::optional<double> {
       if (!json.contains(key) || !json[key].is_number()) return std::nullopt;
       return json[key].get<double>();
@@ -143,7 +144,7 @@ std::vector<const HostValue*> feeds(const onnxc_model& unit, const ModelSummary&
     const auto& given = data.inputs[static_cast<std::size_t>(input)];
     const auto& initial = model.inputs[static_cast<std::size_t>(input)].initial;
     if (!given && !initial && unit.inputs[k].kind != ONNXC_OPTIONAL)
-      throw Error(ErrorKind::Invalid, fmt::format("{} has no value for input '{}'", data.folder.string(), name));
+      throw Error(ErrorCode::DataMissing, fmt::format("{} has no value for input '{}'", data.folder.string(), name));
     values.push_back(given ? &*given : initial ? &*initial : &kEmptyOptional);
   }
   return values;

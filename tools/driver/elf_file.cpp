@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -12,8 +13,7 @@ constexpr uint64_t kWrite = 1, kAlloc = 2, kExecute = 4;
 constexpr unsigned kFunction = 2;
 
 [[noreturn]] void refuse() {
-  throw Error(ErrorKind::Unsupported, "the sizes of code and data are only known for ELF files",
-              "leave limits of code, flash and stack out");
+  throw Error(ErrorCode::NotElf, "the sizes of code and data are only known for ELF files", "leave limits of code, flash and stack out");
 }
 
 /// Numbers of the file, whatever its byte order. Structures of 64 bits have wider addresses and sizes ("words").

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/out_of_memory.h"
 
 namespace onnxc {
@@ -55,7 +56,7 @@ class Descriptor {
 };
 
 [[noreturn]] void fail_to_write(const fs::path& path, const std::string& why) {
-  throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", path.empty() ? "''" : path.string(), why));
+  throw Error(ErrorCode::CannotWrite, fmt::format("{} cannot be written: {}", path.empty() ? "''" : path.string(), why));
 }
 
 }  // namespace
@@ -66,7 +67,9 @@ void check_folder_of(const fs::path& path) {
 }
 
 std::string read_file(const fs::path& path) {
-  const auto fail = [&](const std::string& why) { throw Error(ErrorKind::Io, fmt::format("{} cannot be read: {}", path.string(), why)); };
+  const auto fail = [&](const std::string& why) {
+    throw Error(ErrorCode::CannotRead, fmt::format("{} cannot be read: {}", path.string(), why));
+  };
   std::error_code error;
   if (fs::is_directory(path, error)) fail("it is a folder");
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // a pipe has nobody to wait for
@@ -176,7 +179,7 @@ void NewFiles::write(const fs::path& path, const Write& write) {
   if (file.target.empty()) file.target = path;
   for (const File& other : files_) {
     if (!is_device && place_of(other.target) == place_of(file.target))
-      throw Error(ErrorKind::Usage, fmt::format("{} would be written twice; give each output a name of its own", path.string()));
+      throw Error(ErrorCode::OutputClash, fmt::format("{} would be written twice; give each output a name of its own", path.string()));
   }
   Descriptor to(is_device ? ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC) : open_beside(file.target, file.beside));
   if (to.get() < 0) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(file.target, errno));
@@ -200,7 +203,8 @@ void NewFiles::spare(const std::vector<fs::path>& read) const {
   for (const fs::path& path : read) {
     for (const File& file : files_) {
       if (place_of(path) == place_of(file.target))
-        throw Error(ErrorKind::Usage, fmt::format("{} is read, and would be replaced; give the output another name", file.path.string()));
+        throw Error(ErrorCode::OutputClash,
+                    fmt::format("{} is read, and would be replaced; give the output another name", file.path.string()));
     }
   }
 }
@@ -249,7 +253,7 @@ void write_file(const fs::path& path, const Text& text) {
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw Error(ErrorKind::Io, fmt::format("the folder {} cannot be made: {}", path.string(), error.message()));
+  if (error) throw Error(ErrorCode::CannotWrite, fmt::format("the folder {} cannot be made: {}", path.string(), error.message()));
 }
 
 namespace {
@@ -259,11 +263,11 @@ fs::path own_folder_of_all() {
   const fs::path path = fs::temp_directory_path() / fmt::format("onnxc-{}", geteuid());
   struct stat status{};
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    throw Error(ErrorKind::Io, fmt::format("the folder {} cannot be made: {}", path.string(), system_reason(errno)));
+    throw Error(ErrorCode::CannotWrite, fmt::format("the folder {} cannot be made: {}", path.string(), system_reason(errno)));
   const bool is_own = lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
                       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if (!is_own)
-    throw Error(ErrorKind::Io, fmt::format("{} is no folder that only this user can write to", path.string()),
+    throw Error(ErrorCode::UnsafeCache, fmt::format("{} is no folder that only this user can write to", path.string()),
                 "$ONNXC_CACHE names another for what is compiled");
   return path;
 }

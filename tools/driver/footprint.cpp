@@ -6,6 +6,7 @@
 #include "codegen/outline.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/elf_file.h"
 
 namespace onnxc {
@@ -63,7 +64,7 @@ std::string text(const Footprint& f) {
 
 void check_footprint(const Footprint& f, const FootprintLimits& limits) {
   const auto refuse = [](const char* what, int64_t bytes, int64_t most, const std::string& why, const char* option) {
-    throw Error(ErrorKind::Budget, fmt::format("{} would take {} bytes, more than {}{}", what, bytes, most, why),
+    throw Error(ErrorCode::FootprintLimit, fmt::format("{} would take {} bytes, more than {}{}", what, bytes, most, why),
                 std::string("see ") + option);
   };
   if (limits.flash && f.flash() > *limits.flash)
@@ -71,13 +72,13 @@ void check_footprint(const Footprint& f, const FootprintLimits& limits) {
            fmt::format(" of flash: code {}, constants {}, weights {}", f.code, f.constants, f.weights), "--max-flash");
   if (limits.stack || limits.ram) {
     if (!f.stack.bytes)
-      throw Error(ErrorKind::Unsupported, "the stack has no bound: " + f.stack.why,
+      throw Error(ErrorCode::StackWithoutBound, "the stack has no bound: " + f.stack.why,
                   "compile with g++, or leave --max-stack and --max-ram out");
   }
   if (limits.stack && *f.stack.bytes > *limits.stack)
     refuse("the stack", *f.stack.bytes, *limits.stack, ": " + stack_path(f.stack), "--max-stack");
   if (limits.ram && f.arena >= kEndless)
-    throw Error(ErrorKind::Budget, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
+    throw Error(ErrorCode::ArenaWithoutBound, "the arena has no bound", "--dim NAME=… fixes or bounds the dimensions that it depends on");
   if (limits.ram && f.ram() > *limits.ram)
     refuse("the unit", f.ram(), *limits.ram,
            fmt::format(" of RAM: arena {}, stack {}, variables {}{}", f.arena, *f.stack.bytes, f.data + f.zeroed,

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "targets/target.h"
 
 namespace onnxc {
@@ -43,14 +44,15 @@ std::string nvcc_architecture(const std::string& target, RunsIn where, bool here
   const std::optional<Target> known = find_target(target);
   if (!known || known->gpu == nullptr) {
     if (where != RunsIn::Either)
-      throw Error(ErrorKind::Usage, fmt::format("--on is for units that run on a GPU, and {} is none", target), "say --target=cuda-sm80");
+      throw Error(ErrorCode::NotForTarget, fmt::format("--on is for units that run on a GPU, and {} is none", target),
+                  "say --target=cuda-sm80");
     return "";
   }
   if (where == RunsIn::Emulator) return "";
   const bool gpu = (where == RunsIn::Gpu && !here) || has_gpu(), nvcc = !find_nvcc().empty();
   if (gpu && nvcc) return std::string(known->gpu->arch);
   const char* const lacks = gpu ? "nvcc is not found: put it on PATH, or name it with NVCC" : "there is no GPU here that CUDA finds";
-  if (where == RunsIn::Gpu) throw Error(ErrorKind::Usage, lacks, "--on=emulator runs the unit on the processor, slowly");
+  if (where == RunsIn::Gpu) throw Error(ErrorCode::NoGpuHere, lacks, "--on=emulator runs the unit on the processor, slowly");
   static bool told = false;
   if (!told) fmt::print(stderr, "onnxc: note: {} runs in the emulator of GPUs, slowly, as {}\n", known->gpu->name, lacks);
   told = true;

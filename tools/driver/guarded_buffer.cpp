@@ -8,6 +8,7 @@
 
 #include "compiler/support/checked.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 #if defined(ONNXC_MEMCHECK)
 #include <valgrind/memcheck.h>
@@ -39,10 +40,10 @@ void forget(std::byte* /*at*/, std::size_t /*bytes*/) {}
 
 GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t alignment, std::byte fill) : bytes_(bytes) {
   alignment = std::max(alignment, kLeastAlignment);
-  if (bytes > static_cast<std::size_t>(kMostBytes)) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
+  if (bytes > static_cast<std::size_t>(kMostBytes)) throw Error(ErrorCode::OutOfMemory, fmt::format("no memory for {} bytes", bytes));
   const std::size_t total = (bytes + kGuardBytes + alignment - 1) / alignment * alignment;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, total)));
-  if (data_ == nullptr) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
+  if (data_ == nullptr) throw Error(ErrorCode::OutOfMemory, fmt::format("no memory for {} bytes", bytes));
   std::memset(data_.get(), std::to_integer<int>(fill), bytes);
   std::memset(data_.get() + bytes, std::to_integer<int>(kGuard), total - bytes);
   forget(data_.get(), bytes);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 #include "tools/driver/wire_reader.h"
 
@@ -31,7 +32,7 @@ void put_bytes(std::string& out, uint32_t field, std::string_view bytes) {
 int64_t checked_count(const std::vector<int64_t>& shape) {
   int64_t count = 1;
   for (int64_t d : shape) {
-    if (d < 0 || (d > 0 && count > kMostBytes / d)) throw Error(ErrorKind::Invalid, fmt::format("a tensor of shape {}", shape));
+    if (d < 0 || (d > 0 && count > kMostBytes / d)) throw Error(ErrorCode::DamagedData, fmt::format("a tensor of shape {}", shape));
     count *= d;
   }
   return count;
@@ -60,11 +61,11 @@ HostValue parse_tensor(std::string_view proto) {
   for (WireReader r(proto); r.next();) {
     if (r.field() == 2) {
       const auto type = element_type_numbered(static_cast<int32_t>(r.number()));
-      if (!type) throw Error(ErrorKind::Invalid, fmt::format("a tensor of element type {}", r.number()));
+      if (!type) throw Error(ErrorCode::DamagedData, fmt::format("a tensor of element type {}", r.number()));
       tensor.type = *type;
     }
   }
-  if (tensor.type == ElementType::Undefined && !proto.empty()) throw Error(ErrorKind::Invalid, "a tensor without element type");
+  if (tensor.type == ElementType::Undefined && !proto.empty()) throw Error(ErrorCode::DamagedData, "a tensor without element type");
   const int bits = info(tensor.type).bits;
   const std::size_t element_bytes = bits < 8 ? 1 : static_cast<std::size_t>(bits) / 8;
   for (WireReader r(proto); r.next();) {
@@ -85,7 +86,7 @@ HostValue parse_tensor(std::string_view proto) {
       case 10: r.for_each_number(8, [&](uint64_t v) { append(typed, v, 8); }); break;              // double_data, complex128
       case 11: r.for_each_number(0, [&](uint64_t v) { append(typed, v, element_bytes); }); break;  // uint64_data: u64, u32
       case 14:
-        if (r.number() != 0) throw Error(ErrorKind::Unsupported, "a tensor in a file of its own");
+        if (r.number() != 0) throw Error(ErrorCode::DataForm, "a tensor in a file of its own");
         break;
       default: break;
     }
@@ -95,7 +96,7 @@ HostValue parse_tensor(std::string_view proto) {
   const auto held = static_cast<int64_t>(tensor.type == ElementType::String ? tensor.strings.size() : tensor.bytes.size());
   const int64_t needed = tensor.type == ElementType::String ? count : storage_bytes(tensor.type, count);
   if (held != needed)
-    throw Error(ErrorKind::Invalid, fmt::format("tensor {} holds {} where {} are needed", describe(tensor), held, needed));
+    throw Error(ErrorCode::DamagedData, fmt::format("tensor {} holds {} where {} are needed", describe(tensor), held, needed));
   return value;
 }
 
@@ -110,14 +111,14 @@ HostValue parse_value(std::string_view proto, ValueKind kind) {
         switch (r.field()) {
           case 1: value.name = r.bytes(); break;
           case 3: value.items.push_back(parse_tensor(r.bytes())); break;
-          case 4: throw Error(ErrorKind::Unsupported, "a sparse tensor in a sequence or an optional");
+          case 4: throw Error(ErrorCode::DataForm, "a sparse tensor in a sequence or an optional");
           case 5: value.items.push_back(parse_value(r.bytes(), ValueKind::Sequence)); break;
           case 6: value.items.push_back(parse_value(r.bytes(), ValueKind::Map)); break;
           case 7: value.items.push_back(parse_value(r.bytes(), ValueKind::Optional)); break;
           default: break;
         }
       }
-      if (kind == ValueKind::Optional && value.items.size() > 1) throw Error(ErrorKind::Invalid, "an optional with several values");
+      if (kind == ValueKind::Optional && value.items.size() > 1) throw Error(ErrorCode::DamagedData, "an optional with several values");
       return value;
     case ValueKind::Map: break;
   }
@@ -136,7 +137,7 @@ HostValue parse_value(std::string_view proto, ValueKind kind) {
     }
   }
   if (key_type != ElementType::String && (!is_integer(key_type) || is_sub_byte(key_type)))
-    throw Error(ErrorKind::Invalid, "a map without a type of keys");
+    throw Error(ErrorCode::DamagedData, "a map without a type of keys");
   const std::size_t count = key_type == ElementType::String ? strings.size() : numbers.size();
   TensorData keys = TensorData::zeros(key_type, {static_cast<int64_t>(count)});
   const auto width = static_cast<std::size_t>(info(key_type).bits) / 8;
@@ -144,7 +145,7 @@ HostValue parse_value(std::string_view proto, ValueKind kind) {
   else
     for (std::size_t i = 0; i < count; ++i) std::memcpy(keys.bytes.data() + i * width, &numbers[i], width);
   if (values.items.size() != count)
-    throw Error(ErrorKind::Invalid, fmt::format("a map of {} keys and {} values", count, values.items.size()));
+    throw Error(ErrorCode::DamagedData, fmt::format("a map of {} keys and {} values", count, values.items.size()));
   value.items = {HostValue::of(std::move(keys)), joined(std::move(values))};
   return value;
 }
@@ -154,7 +155,7 @@ HostValue read_value(const std::filesystem::path& path, ValueKind kind) {
   try {
     return parse_value(bytes, kind);
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", path.string(), error.what()));
+    throw Error(error.diagnostics().front().code, fmt::format("{}: {}", path.string(), error.what()));
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 namespace {
 
@@ -97,7 +99,7 @@ std::set<std::string> names_of_several_extents(const onnxc_model& model, std::sp
 
 void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
   if (inputs.size() != static_cast<std::size_t>(model_.input_count)) {
-    throw Error(ErrorKind::Invalid, fmt::format("the model takes {} inputs, {} were given", model_.input_count, inputs.size()));
+    throw Error(ErrorCode::DataMisfit, fmt::format("the model takes {} inputs, {} were given", model_.input_count, inputs.size()));
   }
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const onnxc_tensor_info& wanted = model_.inputs[k];
@@ -105,7 +107,7 @@ void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
     while (wanted.kind != ONNXC_OPTIONAL && given->kind == ValueKind::Optional && given->items.size() == 1) given = &given->items[0];
     if (wanted.form != ONNXC_VALUE) {
       if (given->kind != ValueKind::Tensor)
-        throw Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: it is a tensor", wanted.name, describe(*given)));
+        throw Error(ErrorCode::DataMisfit, fmt::format("input '{}' was given {}: it is a tensor", wanted.name, describe(*given)));
       bind_tensor(wanted, given->tensor);
       input_pointers_.push_back(inputs_.back().data());
       continue;
@@ -116,7 +118,7 @@ void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
     } else if (kind == given->kind) {
       values_.emplace_back(*given);
     } else {
-      throw Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: it is of another kind", wanted.name, describe(*given)));
+      throw Error(ErrorCode::DataMisfit, fmt::format("input '{}' was given {}: it is of another kind", wanted.name, describe(*given)));
     }
     input_pointers_.push_back(values_.back().get());
   }
@@ -127,7 +129,7 @@ void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
 
 void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& given) {
   const auto misfit = [&](const std::string& why) {
-    return Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: {}", wanted.name, describe(given), why));
+    return Error(ErrorCode::DataMisfit, fmt::format("input '{}' was given {}: {}", wanted.name, describe(given), why));
   };
   const bool bits_of_bf16 =
       given.type == ElementType::U16 && element_type(wanted) == ElementType::BF16;  // how ONNX's tests held bfloat16 before 1.13

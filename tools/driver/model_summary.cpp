@@ -1,5 +1,6 @@
 #include "tools/driver/model_summary.h"
 
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 #include "tools/driver/wire_reader.h"
 
@@ -22,7 +23,7 @@ void add_operator(std::string_view node, std::set<std::string>& operators, int d
 }
 
 void add_operators(std::string_view graph, std::set<std::string>& operators, int depth) {
-  if (depth > 100) throw Error(ErrorKind::Invalid, "graphs are nested more than 100 deep");
+  if (depth > 100) throw Error(ErrorCode::NestedTooDeeply, "graphs are nested more than 100 deep");
   for (WireReader r(graph); r.next();) {
     if (r.field() == 1) add_operator(r.bytes(), operators, depth);
   }
@@ -30,7 +31,7 @@ void add_operators(std::string_view graph, std::set<std::string>& operators, int
 
 /// The element types in a TypeProto, at any depth.
 void add_elements(std::string_view type, std::set<std::string>& elements, int depth = 0) {
-  if (depth > 100) throw Error(ErrorKind::Invalid, "types are nested more than 100 deep");
+  if (depth > 100) throw Error(ErrorCode::NestedTooDeeply, "types are nested more than 100 deep");
   for (WireReader r(type); r.next();) {
     if (r.field() != 1 && r.field() != 4 && r.field() != 5 && r.field() != 8 && r.field() != 9) continue;
     const bool is_map = r.field() == 5, is_tensor = r.field() == 1 || r.field() == 8;

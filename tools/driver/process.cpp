@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/leftovers.h"
 
 extern char** environ;
@@ -67,7 +68,7 @@ pid_t start(const std::vector<char*>& argv, const Pipe& pipe) {
   if (error == 0) error = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw Error(ErrorKind::Io, fmt::format("{} cannot be started: {}", argv[0], std::strerror(error)));
+  if (error != 0) throw Error(ErrorCode::ProgramNotStarted, fmt::format("{} cannot be started: {}", argv[0], std::strerror(error)));
   return child;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compiler/support/error_codes.h"
 #include "targets/target.h"
 #include "tools/driver/session.h"
 
@@ -36,7 +37,7 @@ void add_vector(SelfTest& test, const ModelCall& call, const std::vector<const H
 }
 
 void run(ModelCall& call) {
-  if (call.run() != 0) throw Error(ErrorKind::Invalid, "the self-test does not run on this machine: " + call.message());
+  if (call.run() != 0) throw Error(ErrorCode::SelfTestFails, "the self-test does not run on this machine: " + call.message());
 }
 
 void add_made_up(SelfTest& test, const fs::path& model, CompileOptions options) {
@@ -65,7 +66,7 @@ void check_here(const onnxc_model& unit, const SelfTest::Vector& vector, const T
   for (int32_t k = 0; k < unit.output_count; ++k) {
     const Comparison comparison = compare(call.output(k), HostValue::of(vector.outputs.at(static_cast<std::size_t>(k))), tolerance);
     if (!comparison.within)
-      throw Error(ErrorKind::Invalid,
+      throw Error(ErrorCode::SelfTestFails,
                   fmt::format("the self-test fails on this machine: output '{}': {}", unit.outputs[k].name, comparison.reason),
                   "`onnxc run --data` tells more");
   }
@@ -77,7 +78,7 @@ std::shared_ptr<const SelfTest> make_self_test(const fs::path& model, const Comp
   const CompileOptions here = native(options);
   const Compilation compilation = compile_model(model, here);
   if (const std::string problem = self_test_problem(Interface(compilation.program, false), compilation.program); !problem.empty())
-    throw Error(ErrorKind::Unsupported, "a self-test of this model is not possible: " + problem, "leave --self-test out");
+    throw Error(ErrorCode::NoSelfTest, "a self-test of this model is not possible: " + problem, "leave --self-test out");
   const Tolerance tolerance = read_tolerance(model.parent_path(), {.rtol = 1e-3, .atol = 1e-5});
   SelfTest test;
   test.rtol = tolerance.rtol;
@@ -93,7 +94,7 @@ std::shared_ptr<const SelfTest> make_self_test(const fs::path& model, const Comp
     const std::vector<const HostValue*> inputs = feeds(*compiled.model, summary, set);
     std::vector<TensorData> outputs;
     for (const std::optional<HostValue>& output : set.outputs) {
-      if (!output) throw Error(ErrorKind::Invalid, fmt::format("{} has no file for some output", sets[i].string()));
+      if (!output) throw Error(ErrorCode::DataMissing, fmt::format("{} has no file for some output", sets[i].string()));
       outputs.push_back(output->tensor);
     }
     try {
@@ -104,7 +105,7 @@ std::shared_ptr<const SelfTest> make_self_test(const fs::path& model, const Comp
     }
     test.origin += fmt::format("{}{}", test.origin.empty() ? "" : ", ", sets[i].filename().string());
   }
-  if (test.vectors.empty() && data) throw Error(ErrorKind::Invalid, "no data set fits the unit: " + misfit, "see --dim");
+  if (test.vectors.empty() && data) throw Error(ErrorCode::DataMisfit, "no data set fits the unit: " + misfit, "see --dim");
   if (test.vectors.empty()) add_made_up(test, model, here);
   for (const SelfTest::Vector& vector : test.vectors) check_here(*compiled.model, vector, tolerance);
   return std::make_shared<const SelfTest>(std::move(test));

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "compiler/ir/expr.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -14,7 +15,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<fs::path>& data) {
   const fs::path folder = model.parent_path().empty() ? fs::path(".") : model.parent_path();
   const std::vector<fs::path> sets = find_data_sets(data.value_or(folder));
-  if (data && sets.empty()) throw Error(ErrorKind::Io, fmt::format("{} holds neither input_0.pb nor test_data_set_0", data->string()));
+  if (data && sets.empty())
+    throw Error(ErrorCode::CannotRead, fmt::format("{} holds neither input_0.pb nor test_data_set_0", data->string()));
   return sets;
 }
 
@@ -40,12 +42,12 @@ std::vector<HostValue> random_inputs(const onnxc_model& unit, std::span<const in
   for (int32_t k = 0; k < unit.input_count; ++k) {
     const onnxc_tensor_info& input = unit.inputs[k];
     if (input.form == ONNXC_VALUE)
-      throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
+      throw Error(ErrorCode::NoMadeUpData, fmt::format("no made-up data for input '{}'", input.name), "give --data");
     std::vector<int64_t> shape;
     for (int32_t axis = 0; axis < input.rank; ++axis) {
       const int64_t extent = input.shape[axis];
       if (extent == INT64_MIN)
-        throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
+        throw Error(ErrorCode::NoMadeUpData, fmt::format("no made-up data for input '{}'", input.name), "give --data");
       shape.push_back(extent >= 0 ? extent : extent_of(static_cast<std::size_t>(-1 - extent)));
     }
     const auto type = element_type_numbered(input.elem_type).value_or(ElementType::Undefined);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/leftovers.h"
 
 namespace onnxc {
@@ -19,7 +20,7 @@ class TemporaryFolder {
     const Undivided made_and_known;
     std::string pattern = (std::filesystem::temp_directory_path() / "onnxc-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr)
-      throw Error(ErrorKind::Io, fmt::format("no folder can be made in {}", std::filesystem::temp_directory_path().string()));
+      throw Error(ErrorCode::CannotWrite, fmt::format("no folder can be made in {}", std::filesystem::temp_directory_path().string()));
     path_ = Leftover(pattern);
   }
   const std::filesystem::path& path() const { return path_.path(); }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -53,7 +54,7 @@ class WireReader {
   }
 
  private:
-  [[noreturn]] static void fail() { throw Error(ErrorKind::Invalid, "the bytes are not a protobuf message"); }
+  [[noreturn]] static void fail() { throw Error(ErrorCode::DamagedData, "the bytes are not a protobuf message"); }
 
   std::string_view take(uint64_t count) {
     if (count > rest_.size()) fail();

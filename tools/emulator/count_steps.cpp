@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codegen/standalone.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/elf_file.h"
 #include "tools/driver/files.h"
@@ -28,8 +29,8 @@ using Words = std::vector<std::string>;
 /// Of the command; `what` failed if it does not end well.
 std::string output_of(const Words& command, const std::string& what, double seconds = 600) {
   const ProcessResult result = run_process(command, seconds);
-  if (result.timed_out) throw Error(ErrorKind::Io, fmt::format("{} takes longer than {:.0f} s", what, seconds));
-  if (!result.ok()) throw Error(ErrorKind::Io, fmt::format("{}: {}", what, one_line(result.output.substr(0, 500))));
+  if (result.timed_out) throw Error(ErrorCode::EmulatorFails, fmt::format("{} takes longer than {:.0f} s", what, seconds));
+  if (!result.ok()) throw Error(ErrorCode::EmulatorFails, fmt::format("{}: {}", what, one_line(result.output.substr(0, 500))));
   return result.output;
 }
 
@@ -127,7 +128,7 @@ void read_run(EmulatedRun& run, const std::string& said, const std::vector<Count
     }
     ended = ended || what == "end";
   }
-  if (!ended) throw Error(ErrorKind::Io, "the emulator ended early: " + one_line(said.substr(0, 300)));
+  if (!ended) throw Error(ErrorCode::EmulatorFails, "the emulator ended early: " + one_line(said.substr(0, 300)));
 }
 
 /// What runs in the emulator.
@@ -136,7 +137,7 @@ SelfTest self_test_for(const fs::path& model, const CompileOptions& options, con
     return *make_self_test(model, options, data);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Unsupported) throw;
-    throw Error(ErrorKind::Unsupported, "what runs in an emulator is a unit's self-test, and " + error.diagnostics().front().found,
+    throw Error(ErrorCode::NoSelfTest, "what runs in an emulator is a unit's self-test, and " + error.diagnostics().front().found,
                 "--profile in your own program measures steps where it runs; see docs/profiling.md");
   }
 }

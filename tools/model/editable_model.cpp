@@ -10,6 +10,7 @@
 #include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
+#include "compiler/support/error_codes.h"
 #include "onnx/defs/schema.h"
 #include "onnx/version_converter/convert.h"
 #include "tools/driver/files.h"
@@ -112,7 +113,8 @@ void raise_opset(onnx::ModelProto& model, int64_t opset) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::Unsupported, fmt::format("opset {} cannot be brought to {}, which is needed: {}", own, opset, reason_of(error)),
+    throw Error(ErrorCode::OpsetConversion,
+                fmt::format("opset {} cannot be brought to {}, which is needed: {}", own, opset, reason_of(error)),
                 fmt::format("export the model with opset {}", opset));
   }
   set_opset(model, opset);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/progress.h"
 
 namespace onnxc {
@@ -18,7 +19,7 @@ void refuse_quantised(const onnx::GraphProto& graph) {
     const std::string& op = node.op_type();
     if (kQuantised.contains(op) || op.starts_with("QLinear") || op.ends_with("Integer") || op == "QGemm" || op == "QAttention" ||
         op == "DynamicQuantizeMatMul" || op == "DynamicQuantizeLSTM")
-      throw Error(ErrorKind::Invalid, fmt::format("the model is quantised already: it has {}", shown(node)),
+      throw Error(ErrorCode::QuantisedAlready, fmt::format("the model is quantised already: it has {}", shown(node)),
                   "give the model in floats that it was made from");
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g()) refuse_quantised(attribute.g());

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 
 double time_block(ModelCall& call, int64_t calls) {
   const auto begin = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < calls; ++i) {
-    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
+    if (call.run() != 0) throw Error(ErrorCode::RunRefused, fmt::format("run: {}", call.message()));
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

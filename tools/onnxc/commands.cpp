@@ -10,6 +10,7 @@
 #include "tools/onnxc/info.h"
 #include "tools/onnxc/model_options.h"
 #include "tools/onnxc/profile.h"
+#include "tools/onnxc/refusals.h"
 #include "tools/onnxc/report.h"
 #include "tools/onnxc/rewriting_commands.h"
 #include "tools/onnxc/run.h"
@@ -145,15 +146,22 @@ void add_explain(CLI::App& app, std::function<int()>& command) {
   struct Explain {
     std::string model, node;
   };
-  CLI::App& explain = *app.add_subcommand(
-      "explain", "Say what became of a model: for each step its nodes, its kernel and why that one, and where its values lie");
+  CLI::App& explain =
+      *app.add_subcommand("explain",
+                          "Say what became of a model: for each step its nodes, its kernel and why that one, and where its values lie. "
+                          "Or what an error means: explain E0204; alone, it lists all errors");
   auto held = std::make_shared<Held<Explain>>();
-  explain.add_option("model", held->options.model, "ONNX model")->required();
+  explain.add_option("model", held->options.model, "ONNX model, or the code of an error");
   explain.add_option("node", held->options.node, "Only this node, by its name or an output's, or this step, by its number");
   held->model.add_to(explain);
   held->model.add_tune_to(explain);
   explain.callback([held, &command] {
-    command = [held] { return explain_command(held->options.model, held->options.node, held->model.options_for(held->options.model)); };
+    command = [held] {
+      const std::string& model = held->options.model;
+      if (model.empty()) return list_codes();
+      if (looks_like_code(model)) return explain_code(model);
+      return explain_command(model, held->options.node, held->model.options_for(model));
+    };
   });
 }
 

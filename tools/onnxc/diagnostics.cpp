@@ -6,7 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
+
+#include "tools/onnxc/refusals.h"
 
 namespace onnxc {
 namespace {
@@ -25,25 +28,13 @@ const char* kind_name(ErrorKind kind) {
   return "internal";
 }
 
-const char* kind_text(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::Invalid: return "The model is not valid ONNX";
-    case ErrorKind::Unsupported: return "The model is valid ONNX that onnxc cannot compile yet";
-    case ErrorKind::Usage: return "The command line is wrong";
-    case ErrorKind::Io: return "A file cannot be read or written";
-    case ErrorKind::Budget: return "A limit is exceeded";
-    case ErrorKind::Internal: break;
-  }
-  return "A bug in onnxc";
-}
-
 Json as_json(const Error& error, const std::string& model) {
   Json errors = Json::array();
   for (const Diagnostic& d : error.diagnostics()) {
-    Json one{{"kind", kind_name(error.kind())}, {"exit_code", error.exit_code()}};
+    Json one{{"code", text(d.code)}, {"kind", kind_name(error.kind())}, {"exit_code", error.exit_code()}};
     if (error.kind() != ErrorKind::Usage) one["file"] = model;
-    for (const auto& [name, text] : {std::pair("node", &d.node), {"op", &d.op}, {"found", &d.found}, {"remedy", &d.remedy}}) {
-      if (!text->empty()) one[name] = *text;
+    for (const auto& [name, said] : {std::pair("node", &d.node), {"op", &d.op}, {"found", &d.found}, {"remedy", &d.remedy}}) {
+      if (!said->empty()) one[name] = *said;
     }
     errors.push_back(std::move(one));
   }
@@ -63,17 +54,23 @@ std::string uri_of(const std::string& path) {
 }
 
 Json as_sarif(const Error& error, const std::string& model) {
-  Json results = Json::array();
+  Json results = Json::array(), rules = Json::array();
+  std::set<ErrorCode> ruled;
   for (const Diagnostic& d : error.diagnostics()) {
     Json location = Json::object();
     if (!model.empty() && error.kind() != ErrorKind::Usage) location["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(model)}}}};
     if (!d.node.empty()) location["logicalLocations"] = Json::array({{{"name", d.node}, {"kind", "element"}}});
-    Json one{{"ruleId", kind_name(error.kind())}, {"level", "error"}, {"message", {{"text", d.text()}}}};
+    Json one{{"ruleId", text(d.code)}, {"level", "error"}, {"message", {{"text", d.text()}}}};
     if (!location.empty()) one["locations"] = Json::array({std::move(location)});
     results.push_back(std::move(one));
+    if (!ruled.insert(d.code).second) continue;
+    const std::string page = text(d.code) + ".md";
+    rules.push_back({{"id", text(d.code)},
+                     {"name", kind_name(error.kind())},
+                     {"shortDescription", {{"text", refusal_title(refusal_page(page))}}},
+                     {"help", {{"text", refusal_page(page)}, {"markdown", refusal_page(page)}}}});
   }
-  const Json rule{{"id", kind_name(error.kind())}, {"shortDescription", {{"text", kind_text(error.kind())}}}};
-  const Json driver{{"name", "onnxc"}, {"version", ONNXC_VERSION}, {"rules", Json::array({rule})}};
+  const Json driver{{"name", "onnxc"}, {"version", ONNXC_VERSION}, {"rules", std::move(rules)}};
   return {{"version", "2.1.0"}, {"runs", Json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
 }
 
@@ -93,7 +90,7 @@ void report(const Error& error, const std::string& model) {
   }
   const bool colour = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   for (const Diagnostic& d : error.diagnostics()) {
-    fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
+    fmt::print(stderr, "onnxc: {}error[{}]:{} ", colour ? "\033[1;31m" : "", text(d.code), colour ? "\033[0m" : "");
     if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));
     fmt::print(stderr, "{}\n", d.text());
   }

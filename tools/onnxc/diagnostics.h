@@ -14,8 +14,8 @@ inline std::string& diagnostic_form() {
 
 /// Writes an error to standard error: a line for each diagnostic, with the model's file and the remedy, or one document.
 ///
-///   json    {"errors": [{"kind": "unsupported", "exit_code": 1, "file": …, "node": …, "op": …, "found": …, "remedy": …}]}
-///   sarif   a log of SARIF 2.1.0: a result for each diagnostic, whose rule is the kind and whose logical location the node
+///   json    {"errors": [{"code": "E0201", "kind": "unsupported", "exit_code": 1, "file": …, "node": …, "op": …, "found": …, "remedy": …}]}
+///   sarif   a log of SARIF 2.1.0: a result for each diagnostic, whose rule is the code, with its page, and whose logical location is the node
 void report(const Error& error, const std::string& model);
 
 /// That document; `form` is json or sarif.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/outline.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 #include "tools/driver/json_text.h"
 #include "tools/emulator/count_steps.h"
@@ -67,9 +68,9 @@ std::string csv_text(const std::vector<Row>& rows) {
 
 int emulated_profile_command(const ProfileOptions& options) {
   if (options.trace)
-    throw Error(ErrorKind::Usage, "--trace needs the time of each step, and an emulator counts instructions", "leave --trace out");
+    throw Error(ErrorCode::OptionConflict, "--trace needs the time of each step, and an emulator counts instructions", "leave --trace out");
   if (!options.compile.specialize.empty())
-    throw Error(ErrorKind::Usage, "an emulator counts the steps of one program, and --specialize makes several",
+    throw Error(ErrorCode::OptionConflict, "an emulator counts the steps of one program, and --specialize makes several",
                 "give the sizes with --dim");
   CompileOptions compile = options.compile;
   compile.profile = true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/variants.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/model_call.h"
 #include "tools/driver/thread_team.h"
 #include "tools/onnxc/describe.h"
@@ -64,8 +65,8 @@ Error ended_run(const std::string& message, const std::filesystem::path& model, 
   const ThreadTeam team(options.threads);
   ModelCall call(*compiled.model, inputs, team.executor());
   const std::string said = fmt::format("run: {}", message);
-  if (call.run() == 0) return {ErrorKind::Invalid, said};  // an allocator may have been exhausted before
-  return {ErrorKind::Invalid, {diagnostic(said, last_step(*compiled.profile), described, measured)}};
+  if (call.run() == 0) return {ErrorCode::RunRefused, said};  // an allocator may have been exhausted before
+  return {ErrorCode::RunRefused, {diagnostic(said, last_step(*compiled.profile), described, measured)}};
 }
 
 }  // namespace onnxc

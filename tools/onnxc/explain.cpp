@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/support/closest.h"
+#include "compiler/support/error_codes.h"
 #include "tools/onnxc/describe.h"
 #include "tools/onnxc/terminal.h"
 
@@ -218,7 +219,7 @@ int explain_command(const std::filesystem::path& model, const std::string& which
     explanation.print_all();
   } else if (!explanation.print(which)) {
     const std::string closest = closest_text(which, explanation.names());
-    throw Error(ErrorKind::Usage, fmt::format("'{}' is no node, no value and no step of the model", one_line(which)),
+    throw Error(ErrorCode::NoSuchValue, fmt::format("'{}' is no node, no value and no step of the model", one_line(which)),
                 closest.empty() ? fmt::format("steps are 1 to {}", description.at("steps").size()) : closest);
   }
   return 0;

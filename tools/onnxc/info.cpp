@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "compiler/support/error_codes.h"
 #include "tools/onnxc/csv.h"
 #include "tools/onnxc/describe.h"
 #include "tools/onnxc/measured.h"
@@ -245,7 +246,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
               footprint, emulated, outputs, regions] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty())
-      throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
+      throw Error(ErrorCode::OperatorForm, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
     print_csv(layers);
     return 0;
   }

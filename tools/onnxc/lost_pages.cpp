@@ -26,7 +26,7 @@ void on_lost_page(int signal, siginfo_t* info, void*) {
   }
   end_watch();
   abandon();
-  for (const char* text : {"onnxc: error: ", static_cast<const char*>(asked_model.data()), ": ", file,
+  for (const char* text : {"onnxc: error[E0602]: ", static_cast<const char*>(asked_model.data()), ": ", file,
                            " cannot be read: it has become shorter meanwhile, or its disk fails\n"}) {
     if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   }

@@ -19,6 +19,7 @@
 #include "codegen/compile.h"
 #include "codegen/names.h"
 #include "codegen/variants.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/out_of_memory.h"
 #include "compiler/support/stage.h"
 #include "tools/driver/compile_unit.h"
@@ -87,7 +88,7 @@ int compile_command(Arguments& a) {
     return 0;
   };
   if (a.emit == "shared" || a.emit == "object") {
-    if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
+    if (a.output.empty()) throw Error(ErrorCode::MissingOption, "-o OUT is missing");
     const BuiltBinary built = build_binary(a.model, a.emit == "shared", o);
     outputs.add(a.output, built.bytes);
     return finish(built.info, built.target, compiler_name(target_compiler(o.target)), built.files, built.libraries);
@@ -118,7 +119,7 @@ int compile_command(Arguments& a) {
     if (a.emit == "header") {
       give(unit.header);
     } else {
-      if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT.cpp is missing");
+      if (a.output.empty()) throw Error(ErrorCode::MissingOption, "-o OUT.cpp is missing");
       const auto folder = std::filesystem::path(a.output).parent_path();
       for (const SideFile& f : unit.side_files) outputs.add(folder / f.name, f.bytes);
       outputs.add(folder / o.header_name, unit.header);
@@ -158,6 +159,7 @@ int run(int argc, char** argv) {
       "  onnxc profile model.onnx             shows where its time goes\n"
       "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
       "  onnxc explain model.onnx [NODE]      says what became of each node\n"
+      "  onnxc explain E0204                  says what an error means\n"
       "  onnxc bisect model.onnx              finds the first value that is wrong\n"
       "  onnxc verify model.onnx --each-pass  says whether the unit is what the model says\n"
       "  onnxc info model.onnx                says what is inside\n"
@@ -206,7 +208,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
+    const Error error(ErrorCode::CommandLine, e.what(), "see onnxc --help");
+    report(error, "");
+    return error.exit_code();
   }
   if (!command && a.model.empty()) {
     std::cout << app.help();
@@ -214,7 +219,7 @@ int run(int argc, char** argv) {
   }
   a.given = given_options(app);
   const CLI::App& used = command ? *app.get_subcommands().front() : app;
-  const std::vector<std::string> models = used.get_option("model")->results();  // `serve` takes several
+  const std::vector<std::string> models = used.get_option("model")->results();  // `serve` takes several, `explain` may have none
   const std::string model = models.size() == 1 ? models[0] : std::string(used.get_name());
   const auto refuse = [&](const Error& e) {
     report(e, model);
@@ -245,7 +250,7 @@ int run(int argc, char** argv) {
     return end(memory_shortage());
   } catch (const std::system_error& e) {  // of a file, a thread, or standard output
     if (e.code() == std::errc::broken_pipe) end_as_pipes_do();
-    return end(Error(ErrorKind::Io, e.what()));
+    return end(Error(ErrorCode::CannotWrite, e.what()));
   } catch (const std::exception& e) {
     return end(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
   }
@@ -265,10 +270,10 @@ int main(int argc, char** argv) {
   try {
     return onnxc::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "onnxc: error: out of memory\n");
+    fmt::print(stderr, "onnxc: error[E0912]: out of memory\n");
     return 4;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "onnxc: internal error: {}\n", e.what());
+    fmt::print(stderr, "onnxc: error[E0006]: {}\n", e.what());
     return 70;
   }
 }

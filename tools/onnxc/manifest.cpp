@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "compiler/support/error_codes.h"
 #include "compiler/support/sha256.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/json_text.h"
@@ -38,7 +39,7 @@ HashedFile hashed(const std::filesystem::path& path) {
     hash.add(std::as_bytes(std::span(piece).first(n)));
     file.bytes += in.gcount();
   }
-  if (!in.eof()) throw Error(ErrorKind::Io, fmt::format("{} cannot be read again for the manifest", path.string()));
+  if (!in.eof()) throw Error(ErrorCode::CannotRead, fmt::format("{} cannot be read again for the manifest", path.string()));
   file.sha256 = hash.hex();
   return file;
 }

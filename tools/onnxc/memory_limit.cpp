@@ -13,6 +13,7 @@
 #include <new>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/out_of_memory.h"
 #include "compiler/support/stage.h"
 #include "tools/driver/leftovers.h"
@@ -44,7 +45,7 @@ constexpr int64_t kRoom = 16 << 20;
   const auto say = [](const char* text) {
     if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
   };
-  say("onnxc: error: ");
+  say("onnxc: error[E0912]: ");
   say(model_name.data());
   say(model_name[0] != '\0' ? ": out of memory\n" : "out of memory\n");
   _exit(4);
@@ -120,7 +121,7 @@ int64_t machine_memory() {
 Error memory_shortage(const std::string& felt) {
   const char* const stage = short_at;
   const std::string where = stage == nullptr || !felt.empty() ? "" : fmt::format(", in {}", stage);
-  return {ErrorKind::Budget, (felt.empty() ? "out of memory" : felt) + where,
+  return {ErrorCode::OutOfMemory, (felt.empty() ? "out of memory" : felt) + where,
           room == 0 ? std::string("see --max-memory") : fmt::format("--max-memory allows {} bytes", limit.load())};
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compiler/states.h"
+#include "compiler/support/error_codes.h"
 #include "tools/onnxc/at_least.h"
 #include "tools/onnxc/diagnostics.h"
 #include "tools/onnxc/process_limits.h"
@@ -21,7 +22,9 @@ namespace {
 
 /// `batch=8`, `batch=1..64`, `batch=*`
 std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) {
-  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--dim {} is none of name=value, name=min..max and name=*", text)); };
+  const auto bad = [&] {
+    return Error(ErrorCode::DimOption, fmt::format("--dim {} is none of name=value, name=min..max and name=*", text));
+  };
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw bad();
   const auto number = [&](std::string_view digits) {
@@ -46,7 +49,7 @@ std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) 
 
 /// `batch=1,8`
 std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& text) {
-  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--specialize {} is not name=size,size,...", text)); };
+  const auto bad = [&] { return Error(ErrorCode::SpecializeOption, fmt::format("--specialize {} is not name=size,size,...", text)); };
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw bad();
   std::vector<int64_t> extents;

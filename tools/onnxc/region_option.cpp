@@ -12,6 +12,7 @@
 #include "codegen/names.h"
 #include "codegen/regions.h"
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -32,7 +33,7 @@ std::optional<uint64_t> size_in(std::string text) {
 
 Region parse_region(const std::string& text) {
   const auto bad = [&](const std::string& what, const std::string& remedy) {
-    return Error(ErrorKind::Usage, fmt::format("--region {}: {}", one_line(text), what), remedy);
+    return Error(ErrorCode::RegionOption, fmt::format("--region {}: {}", one_line(text), what), remedy);
   };
   const char* const kForm = "say --region NAME:SIZE, NAME:SIZE:SECTION or NAME:SIZE:SECTION:const";
   std::vector<std::string> parts;
@@ -76,7 +77,7 @@ std::vector<Region> parse_regions(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     Region region = parse_region(text);
     if (std::ranges::find(regions, region.name, &Region::name) != regions.end())
-      throw Error(ErrorKind::Usage, fmt::format("two regions are called {}", region.name), "give each --region a name of its own");
+      throw Error(ErrorCode::RegionOption, fmt::format("two regions are called {}", region.name), "give each --region a name of its own");
     regions.push_back(std::move(region));
   }
   return regions;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 #include "tools/driver/json_text.h"
 #include "tools/onnxc/report/data.h"
@@ -27,7 +28,7 @@ ordered_json description_of_other(const std::filesystem::path& path, const Compi
   } catch (const Error& error) {
     std::vector<Diagnostic> diagnostics;
     for (const Diagnostic& d : error.diagnostics())
-      diagnostics.push_back({"", "", fmt::format("compared with {}: {}", one_line(path.string()), d.text())});
+      diagnostics.push_back({"", "", fmt::format("compared with {}: {}", one_line(path.string()), d.text()), "", d.code});
     throw Error(error.kind(), std::move(diagnostics));
   }
 }
@@ -45,10 +46,11 @@ int write_all(const ReportOptions& options, const std::string& json, const std::
 
 int report_command(const ReportOptions& options) {
   if (!options.output && !options.json)
-    throw Error(ErrorKind::Usage, "-o report.html or --json FILE is missing", "say where to write the report");
+    throw Error(ErrorCode::MissingOption, "-o report.html or --json FILE is missing", "say where to write the report");
   if (options.other) {
     if (options.profile)
-      throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
+      throw Error(ErrorCode::OptionConflict, "--profile belongs to one model",
+                  "give it to onnxc report --json, and compare what that writes");
     ordered_json data =
         compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
     const std::string json = options.json ? json_text(data) : "", page = options.output ? difference_page(data) : "";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/select/weights_budget.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/stage.h"
 #include "tools/onnxc/rounds.h"
 
@@ -19,9 +20,10 @@ void say(const std::string& line) {
 /// Refuses to measure for another machine.
 void check_target(const CompileOptions& options) {
   const auto target = find_target(options.target), host = find_target("native");
-  if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
+  if (!target) throw Error(ErrorCode::CommandLine, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   if (target->triple != host->triple || !host->features.include(target->features))
-    throw Error(ErrorKind::Usage, fmt::format("tuning measures on this machine, which does not run code for --target={}", options.target),
+    throw Error(ErrorCode::NotOnThisMachine,
+                fmt::format("tuning measures on this machine, which does not run code for --target={}", options.target),
                 "tune on a machine that does");
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/progress.h"
 #include "tools/driver/session.h"
 #include "tools/onnxc/terminal.h"
@@ -250,7 +251,7 @@ class Verification {
     fmt::print("{} sets of inputs: {} right, {} wrong, {} not compared\n", right + wrong + unjudged, right, wrong, unjudged);
     if (wrong > 0 || is_wrong_) return 1;
     if (right == 0)
-      throw Error(ErrorKind::Unsupported, "nothing could be compared: the evaluator has no answer for this model",
+      throw Error(ErrorCode::NothingCompared, "nothing could be compared: the evaluator has no answer for this model",
                   "give data sets with expected outputs by --data");
     return 0;
   }

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "compiler/support/error_codes.h"
 #include "compiler/support/stage.h"
 #include "tools/driver/leftovers.h"
 #include "tools/driver/limits.h"
@@ -97,7 +98,7 @@ void* watch(void* argument) {
     raise(signal);
   }
   try {
-    _exit(warden.refuse(Error(ErrorKind::Budget,
+    _exit(warden.refuse(Error(ErrorCode::Timeout,
                               fmt::format("compiling takes more than {} s; it is stopped in {}", warden.seconds, Stage::current()),
                               "--timeout allows more")));
   } catch (const std::exception&) {  // no memory to tell

@@ -14,6 +14,7 @@
 #include "codegen/names.h"
 #include "codegen/standalone.h"
 #include "compiler/budgets.h"
+#include "compiler/support/error_codes.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
@@ -92,7 +93,7 @@ std::string archive(const PackageOptions& options, CompileOptions compile, const
   ask.emplace_back("-print-prog-name=ar");
   const std::string asked = run_process(ask).output;
   const ProcessResult made = run_process({asked.substr(0, asked.find('\n')), "rcsD", library.string(), object.string()});
-  if (!made.ok()) throw Error(ErrorKind::Io, "no static library can be made: " + one_line(made.output));
+  if (!made.ok()) throw Error(ErrorCode::ProgramNotStarted, "no static library can be made: " + one_line(made.output));
   return read_file(library);
 }
 
@@ -100,7 +101,7 @@ void add_archives(Values& values, const PackageOptions& options, const CompileOp
   const std::vector<std::string> flags = target_flags(compile.target);
   const std::string cpu = flag_value(flags, "-mcpu="), fpu = flag_value(flags, "-mfpu=");
   if (cpu.empty())
-    throw Error(ErrorKind::Usage, "a library for Arduino is compiled for one core",
+    throw Error(ErrorCode::NotForTarget, "a library for Arduino is compiled for one core",
                 "say --target=cortex-m4, or another one that has an Arduino");
   values["MCU"] = cpu;
   values["FPU"] = fpu;
@@ -140,14 +141,14 @@ std::string readme(const std::string& name, const Compilation& c, const PackageO
 void write_package(const fs::path& output, const std::map<std::string, std::string>& files) {
   std::error_code error;
   if (fs::exists(output) && !(fs::is_directory(output) && fs::is_empty(output, error)))
-    throw Error(ErrorKind::Io, fmt::format("{} is there already", output.string()), "-o names a new folder, or an empty one");
+    throw Error(ErrorCode::FolderTaken, fmt::format("{} is there already", output.string()), "-o names a new folder, or an empty one");
   Leftover beside(fs::path(output).concat(fmt::format(".making{}", getpid())));
   for (const auto& [path, bytes] : files) {
     make_folder((beside.path() / path).parent_path());
     write_file(beside.path() / path, bytes);
   }
   fs::rename(beside.path(), output, error);  // an empty folder is replaced
-  if (error) throw Error(ErrorKind::Io, fmt::format("{} cannot be made: {}", output.string(), error.message()));
+  if (error) throw Error(ErrorCode::CannotWrite, fmt::format("{} cannot be made: {}", output.string(), error.message()));
   beside.keep();
 }
 
@@ -162,17 +163,18 @@ int package_command(const PackageOptions& options) {
   const std::string name = compile.name_space;
   compile.header_name = name + ".h";
   if (compile.weights == "object" || compile.weights == "file" || compile.weights == "incbin")
-    throw Error(ErrorKind::Usage, fmt::format("--weights={} would put them beside the unit", compile.weights), "leave --weights out");
+    throw Error(ErrorCode::OptionConflict, fmt::format("--weights={} would put them beside the unit", compile.weights),
+                "leave --weights out");
   const Compilation c = compile_model(options.model, compile);
   if (c.target.name == "native")
-    throw Error(ErrorKind::Usage, "a package is for another machine than this one", "say --target=cortex-m4, or generic for any");
+    throw Error(ErrorCode::NotForTarget, "a package is for another machine than this one", "say --target=cortex-m4, or generic for any");
   const Interface interface(c.program, false);
   if (interface.dynamic() || c.program.uses_heap)
-    throw Error(ErrorKind::Unsupported, "a package needs sizes that are known before a run", "--dim NAME=… fixes the dimensions");
+    throw Error(ErrorCode::NeedsFixedSizes, "a package needs sizes that are known before a run", "--dim NAME=… fixes the dimensions");
   for (const auto* list : {&interface.inputs, &interface.outputs}) {
     for (const Member& m : *list) {
       if (!m.is_span() || m.buffer->element == ElementType::String)
-        throw Error(ErrorKind::Unsupported, fmt::format("'{}' is no tensor of numbers, which C can pass", m.buffer->name));
+        throw Error(ErrorCode::OperatorForm, fmt::format("'{}' is no tensor of numbers, which C can pass", m.buffer->name));
     }
   }
   const Unit unit = emit_compilation(c, compile);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/support/error_codes.h"
 #include "tools/calibration/goal.h"
 #include "tools/calibration/progress.h"
 #include "tools/calibration/signal_to_noise.h"
@@ -61,7 +62,7 @@ class Quantizer {
     check_folder_of(options_.output);  // long work shall not end with that error
     if (options_.form == QuantizedForm::Qdq && !options_.goal.calibration)
       throw Error(
-          ErrorKind::Usage, "--calibration is missing",
+          ErrorCode::MissingOption, "--calibration is missing",
           "give samples of the model's inputs: a folder, an .npz or an .npy file; or choose --format dynamic or weights8, which need none");
     check(options_.goal);
   }
@@ -88,7 +89,7 @@ class Quantizer {
   [[noreturn]] void refuse() const {
     std::string why = "it has no Conv, Gemm, MatMul or table with constant weights";
     for (const Layer& layer : network_.layers) why = fmt::format("{}: {}", layer.name, layer.kept);
-    throw Error(ErrorKind::Unsupported, fmt::format("no layer can be quantised; {}", why));
+    throw Error(ErrorCode::NothingToRewrite, fmt::format("no layer can be quantised; {}", why));
   }
 
   void read_samples() {

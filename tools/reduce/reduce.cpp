@@ -4,6 +4,7 @@
 //
 //   Regehr, Chen, Cuoq, Eide, Ellison, Yang: Test-Case Reduction for C Compiler Bugs. PLDI 2012
 #include "tools/reduce/reduce.h"
+#include "compiler/support/error_codes.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -110,7 +111,7 @@ class Search {
     const std::string how = result.timed_out     ? fmt::format("it does not end within {:g} s", options_.check_seconds)
                             : result.signal != 0 ? fmt::format("{} ends it", signal_name(result.signal))
                                                  : fmt::format("exit status {}", result.exit_code);
-    throw Error(ErrorKind::Usage,
+    throw Error(ErrorCode::CheckDoesNotHold,
                 one_line(fmt::format("--check does not hold of the model itself: {}{}{}", how,
                                      said.empty() ? "" : "; it says: ", line == std::string::npos ? said : said.substr(line + 1))),
                 "exit status 0 shall say that a model is still of interest");

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/sha256.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/files.h"
@@ -74,7 +75,7 @@ TuneCache read_tune_cache(const std::filesystem::path& path) {
   try {
     return parse_tune_cache(read_file(path));
   } catch (const std::invalid_argument& error) {
-    throw Error(ErrorKind::Io, fmt::format("{} is no cache of --tune, or is damaged: {}", path.string(), error.what()),
+    throw Error(ErrorCode::TuneCache, fmt::format("{} is no cache of --tune, or is damaged: {}", path.string(), error.what()),
                 "remove it, or name another with --tune-cache");
   }
 }

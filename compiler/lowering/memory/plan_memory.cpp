@@ -11,6 +11,7 @@
 #include "compiler/lowering/memory/interval_stacking.h"
 #include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_regions.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -62,7 +63,7 @@ void extend_over_loops(Program& program) {
 [[noreturn]] void refuse_endless(const Program& program, const std::vector<BufferId>& list) {
   const BufferId largest = *std::ranges::max_element(list, {}, [&](BufferId id) { return program[id].bytes.min_value(); });
   throw Error(
-      ErrorKind::Budget,
+      ErrorCode::ArenaLimit,
       fmt::format("the arena would take more than {} bytes, '{}' alone {}", kEndless, program[largest].name, program[largest].bytes.text()),
       "see --max-arena");
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/linear_attention.hpp"
 
 namespace onnxc {
@@ -77,7 +78,7 @@ void lower_linear_attention(KernelQuery& l) {
   const LinearHeads heads = heads_of(l.node(), l.extents(0), l.extents(1));
   const int64_t window = l.node().integer("state_window", 0);
   const Dim dk = floor_div(l.extents(0)[2], heads.q), dv = floor_div(l.extents(2)[2], heads.kv);
-  if (!dk.is_constant()) l.unsupported(fmt::format("the size of a head is {}", dk.text()), "fix it with --dim");
+  if (!dk.is_constant()) l.fail(ErrorCode::OpenDimension, fmt::format("the size of a head is {}", dk.text()), "fix it with --dim");
   const View q = l.in(0), k = l.in(1), v = l.in(2), y = l.out(0);
   const ElementType state = l.has(3) ? l.type(3).element : y.element;
   const PointerArg work = l.share_workspace("state", ElementType::F32, (dk + 1) * dv, q.extents[0] * heads.kv);

@@ -2,6 +2,8 @@
 
 #include "compiler/ops/contrib/attention.h"
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 
 Attended attend(Composition& c, const Heads& h) {
@@ -53,7 +55,8 @@ ValueId join_heads(Composition& c, ValueId x) {
 double attention_scale(const Composition& c, Dim head_size) {
   const double scale = c.number("scale", 0);
   if (scale != 0) return scale;
-  if (!head_size.is_constant()) c.unsupported(fmt::format("the size of a head is {}", head_size.text()), "fix it with --dim");
+  if (!head_size.is_constant())
+    c.fail(ErrorCode::OpenDimension, fmt::format("the size of a head is {}", head_size.text()), "fix it with --dim");
   return 1 / std::sqrt(static_cast<double>(head_size.value()));
 }
 

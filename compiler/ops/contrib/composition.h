@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -25,7 +26,8 @@ struct Composition {
       const Type& t = b.type(n.input(i));
       if (!t.is_tensor()) fail(fmt::format("input {} is {}, not a tensor", i, t.text()));
       if (!t.ranked)
-        unsupported(fmt::format("input {} ('{}') has no known rank", i, b.graph()[n.input(i)].name), "give the model's inputs shapes");
+        fail(ErrorCode::UnknownRank, fmt::format("input {} ('{}') has no known rank", i, b.graph()[n.input(i)].name),
+             "give the model's inputs shapes");
     }
     if (n.has_input(0)) result = b.type(n.input(0)).element;
     type = is_half(result) ? ElementType::F32 : result;
@@ -33,6 +35,9 @@ struct Composition {
 
   [[noreturn]] void fail(std::string found, std::string remedy = {}) const {
     node.fail(ErrorKind::Invalid, std::move(found), std::move(remedy));
+  }
+  [[noreturn]] void fail(ErrorCode code, std::string found, std::string remedy = {}) const {
+    node.fail(code, std::move(found), std::move(remedy));
   }
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
     node.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
@@ -68,7 +73,8 @@ struct Composition {
     const Value& v = b.graph()[node.input(i)];
     if (v.elements) return *v.elements;
     if (!v.constant || !is_integer(v.constant->type))
-      unsupported(fmt::format("{} (input {}, '{}') is only known when the model runs", what, i, v.name), "make it a constant of the model");
+      fail(ErrorCode::NotConstant, fmt::format("{} (input {}, '{}') is only known when the model runs", what, i, v.name),
+           "make it a constant of the model");
     const auto list = to_integers(*v.constant);
     return {list.begin(), list.end()};
   }
@@ -78,7 +84,8 @@ struct Composition {
   Dim extent(ValueId v, int axis) const { return b.extents(v)[static_cast<std::size_t>(axis < 0 ? axis + b.rank(v) : axis)]; }
   int64_t known_extent(ValueId v, int axis) const {
     const Dim d = extent(v, axis);
-    if (!d.is_constant()) unsupported(fmt::format("axis {} has extent {}", axis, d.text()), "fix the dimension with --dim");
+    if (!d.is_constant())
+      fail(ErrorCode::OpenDimension, fmt::format("axis {} has extent {}", axis, d.text()), "fix the dimension with --dim");
     return d.value();
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/ops/contrib/composition.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -156,7 +157,7 @@ Results relative_position_bias(GraphBuilder& b, const Node& node) {
   const auto length = [&](int i, const char* what) {
     const DimList list = c.elements(i, what);
     if (list.size() != 1 || !list[0].is_constant() || list[0].value() < 1 || list[0].value() > 1 << 14)
-      c.unsupported(fmt::format("{} is not one constant", what), "fix the dimension with --dim");
+      c.fail(ErrorCode::OpenDimension, fmt::format("{} is not one constant", what), "fix the dimension with --dim");
     return list[0].value();
   };
   const int64_t q = length(1, "the query's length"), k = length(2, "the key's length"), buckets = c.known_extent(c.raw(0), 0),

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "compiler/ops/operator.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -73,8 +74,8 @@ class Carried {
       return changed;
     }
     if (type.ranked != next.ranked || type.extents.size() != next.extents.size())
-      n_.unsupported(
-          fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", i, type.text(), next.text()));
+      n_.fail(ErrorCode::RankChanges,
+              fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", i, type.text(), next.text()));
     for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
       if (type.extents[axis] == next.extents[axis] || symbols_.contains({i, axis})) continue;
       trials_.varying.emplace(i, axis);
@@ -161,7 +162,7 @@ void infer_loop(Inference& n) {
   Carried values(n, *trials, carried);
   Graph tried;
   for (int trial = 0;; ++trial) {
-    if (trial == kMostTrials) n.unsupported("the shapes of the carried values do not settle");
+    if (trial == kMostTrials) n.fail(ErrorCode::RankChanges, "the shapes of the carried values do not settle");
     tried = clone(*body);
     set_formals(tried, values.types(), iteration);
     bool changed = false;

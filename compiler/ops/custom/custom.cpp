@@ -7,6 +7,7 @@
 
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -55,14 +56,16 @@ void append_extents(Inference& n, const ExtentRule& rule, Extents& extents) {
 
 /// Allows only nodes whose operands and attributes the function can take.
 void check_node(const Inference& n) {
-  if (!n.node().regions.empty()) n.unsupported("it has a subgraph", "custom operators take tensors and plain attributes");
+  if (!n.node().regions.empty())
+    n.fail(ErrorCode::CustomOperatorNode, "it has a subgraph", "custom operators take tensors and plain attributes");
   for (int i = 0; i < n.node().own_inputs(); ++i) {
     if (n.has(i) && !n.type(i).is_tensor())
-      n.unsupported(fmt::format("input {} is {}", i, n.type(i).text()), "custom operators take tensors");
+      n.fail(ErrorCode::CustomOperatorNode, fmt::format("input {} is {}", i, n.type(i).text()), "custom operators take tensors");
   }
   for (const auto& [name, value] : n.node().attributes) {
     if (std::holds_alternative<Constant>(value) || std::holds_alternative<Type>(value))
-      n.unsupported(fmt::format("attribute '{}' is neither a number nor a string nor a list of them", name), "pass a tensor as an input");
+      n.fail(ErrorCode::CustomOperatorNode, fmt::format("attribute '{}' is neither a number nor a string nor a list of them", name),
+             "pass a tensor as an input");
   }
 }
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <regex>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 namespace {
 
@@ -51,7 +53,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::Usage, fmt::format("--custom-op '{}': {}", one_line(std::string(text_.substr(0, 500))), what),
+    throw Error(ErrorCode::CustomOperatorText, fmt::format("--custom-op '{}': {}", one_line(std::string(text_.substr(0, 500))), what),
                 "write domain.Op=header.hpp:function, y0 = x0[x0.0, 3]; docs/custom-operators.md has the rules");
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/elementwise/elementwise.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -26,7 +27,7 @@ Expr cast_expression(const Graph& graph, const Node& node, ElementType to) {
   const ElementType from = element_of(graph, node, 0);
   for (ElementType t : {from, to}) {
     if (t == ElementType::String || t == ElementType::C64 || t == ElementType::C128)
-      node.fail(ErrorKind::Unsupported, fmt::format("cast from {} to {}", name(from), name(to)));
+      node.fail(ErrorCode::ElementType, fmt::format("cast from {} to {}", name(from), name(to)));
   }
   Expr e;
   e.finish(e.cast(to, e.input(0, from), cast_function(node, to)));

@@ -17,6 +17,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/linear/einsum_equation.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/einsum.hpp"
 
 namespace onnxc {
@@ -82,7 +83,7 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
     }
   }
   if (order.size() > 2 * kMaxRank)
-    node.fail(ErrorKind::Unsupported, fmt::format("has {} labels; at most {} are supported", order.size(), 2 * kMaxRank));
+    node.fail(ErrorCode::RankTooHigh, fmt::format("has {} labels; at most {} are supported", order.size(), 2 * kMaxRank));
   Loops loops;
   loops.kept = static_cast<int64_t>(e.output.size());
   for (Label l : order) loops.extents.push_back(extent_of(e, in, l));

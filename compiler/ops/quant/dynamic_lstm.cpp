@@ -17,6 +17,7 @@
 #include "compiler/ops/quant/linear.h"
 #include "compiler/ops/quant/need.h"
 #include "compiler/ops/recurrent/recurrent.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/contract/recurrent_bytes.hpp"
 
 namespace onnxc {
@@ -33,7 +34,7 @@ void infer_dynamic_lstm(Inference& n) {
   check_recurrent_attributes(node, recurrent_kind("LSTM"));
   const Extents x = n.extents(0);
   const Dim directions = recurrent_directions(node), steps = x[0], batch = x[1], hidden = n.extents(2)[1];
-  if (!hidden.is_constant()) n.unsupported("a hidden size that only a run tells", "fix the dimension with --dim");
+  if (!hidden.is_constant()) n.fail(ErrorCode::OpenDimension, "a hidden size that only a run tells", "fix the dimension with --dim");
   if (hidden == Dim(0)) n.fail("R has no hidden values");
   if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0)))
     n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));

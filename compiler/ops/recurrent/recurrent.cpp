@@ -17,6 +17,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/selected.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/recurrent_bytes.hpp"
 
 namespace onnxc {
@@ -127,7 +128,7 @@ void infer_recurrent(Inference& n) {
   if (n.rank(2) != 3) n.fail(fmt::format("R has rank {}; 3 is needed", n.rank(2)));
   const Extents x = n.extents(0);
   const Dim steps = x[batch_first ? 1 : 0], batch = x[batch_first ? 0 : 1], hidden = n.extents(2)[2];
-  if (!hidden.is_constant()) n.unsupported("a hidden size that only a run tells", "fix the dimension with --dim");
+  if (!hidden.is_constant()) n.fail(ErrorCode::OpenDimension, "a hidden size that only a run tells", "fix the dimension with --dim");
   if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0)))
     n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));
   const Extents state = batch_first ? Extents{batch, directions, hidden} : Extents{directions, batch, hidden};

@@ -11,6 +11,7 @@
 
 #include "compiler/ops/reduce/passes_over_axes.h"
 #include "compiler/ops/resize/tables.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -215,7 +216,8 @@ void lower_resize(KernelQuery& l) {
     plan.axes.push_back({.axis = last, .in = plan.out.back(), .out = plan.out.back(), .scale = 1});
   }
   const ElementType type = l.type(0).element;
-  if (!is_nearest(l.node()) && !is_float(type) && !is_integer(type)) l.unsupported(fmt::format("interpolation of {}", name(type)));
+  if (!is_nearest(l.node()) && !is_float(type) && !is_integer(type))
+    l.fail(ErrorCode::ElementType, fmt::format("interpolation of {}", name(type)));
   if (!takes_vectors(l, plan)) return lower_scalar(l, plan);
   const bool pixels = l.in_any(0).layout.channels_last && l.out_layout(0).channels_last &&
                       std::ranges::all_of(plan.axes, [](const ResizedAxis& a) { return a.axis >= 2; });

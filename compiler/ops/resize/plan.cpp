@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 namespace {
 
@@ -22,7 +24,7 @@ Dim scaled(const Node& node, Dim extent, float scale) {
     const auto p = static_cast<int64_t>(std::llround(static_cast<double>(scale) * static_cast<double>(q)));
     if (p > 0 && static_cast<float>(static_cast<double>(p) / static_cast<double>(q)) == scale) return floor_div(extent * p, q);
   }
-  node.fail(ErrorKind::Unsupported,
+  node.fail(ErrorCode::OpenDimension,
             fmt::format("scale {} of an extent {} that is only known when the model runs", static_cast<double>(scale), extent.text()),
             "fix the dimension with --dim");
 }
@@ -42,7 +44,7 @@ float common_scale(const Node& node, const std::string& policy, const std::vecto
   double scale = 0;
   for (const ResizedAxis& a : axes) {
     if (!a.is_static())
-      node.fail(ErrorKind::Unsupported, fmt::format("keep_aspect_ratio_policy='{}' with sizes only known when the model runs", policy),
+      node.fail(ErrorCode::OpenDimension, fmt::format("keep_aspect_ratio_policy='{}' with sizes only known when the model runs", policy),
                 "fix the dimension with --dim");
     if (a.in.value() == 0) node.fail(ErrorKind::Invalid, "an axis of extent 0 cannot be resized");
     const double own = static_cast<double>(a.out.value()) / static_cast<double>(a.in.value());
@@ -102,7 +104,7 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
     }
   } else if (is_given(graph, node, 3)) {
     const auto sizes = sizes_of(graph[node.input(3)]);
-    if (!sizes) node.fail(ErrorKind::Unsupported, "the sizes are only known when the model runs", "make them a constant of the model");
+    if (!sizes) node.fail(ErrorCode::NotConstant, "the sizes are only known when the model runs", "make them a constant of the model");
     check_count(sizes->size(), "sizes");
     for (std::size_t k = 0; k < all.size(); ++k) {
       all[k].out = (*sizes)[k];

@@ -7,6 +7,7 @@
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/resize/lower.h"
 #include "compiler/ops/resize/tables.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -74,7 +75,7 @@ void resolve_resize(GraphBuilder& b, Node& node) {
 }
 
 void infer_resize(Inference& n) {
-  if (!is_number(n.element(0))) n.unsupported(fmt::format("images of {}", name(n.element(0))));
+  if (!is_number(n.element(0))) n.fail(ErrorCode::ElementType, fmt::format("images of {}", name(n.element(0))));
   static_cast<void>(n.extents(0));
   if (n.has(3) && !(element_count(n.extents(3)) == Dim(0))) static_cast<void>(n.known_elements(3, "the sizes"));
   if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32)
@@ -109,7 +110,7 @@ void evaluate_resize(Evaluation& e) {
   const ResizePlan plan = plan_resize(graph, node);
   const ElementType type = e.type(0);
   if (!is_nearest(node) && !is_float(type) && !is_integer(type))
-    node.fail(ErrorKind::Unsupported, fmt::format("interpolation of {}", name(type)));
+    node.fail(ErrorCode::ElementType, fmt::format("interpolation of {}", name(type)));
   if (is_half(type) && !is_nearest(node)) node.fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
   TensorData x = e.input(0);
   const double extrapolation = static_cast<double>(node.number("extrapolation_value", 0));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/error_codes.h"
+
 namespace onnxc {
 namespace {
 
@@ -78,7 +80,8 @@ ResizeTableArgs provide_table(KernelQuery& l, const ResizePlan& plan, const Resi
       params.emplace_back("roi_end", number_arg(static_cast<double>(p.roi_end)));
     } else {
       if (!l.has(1) || l.type(1).element != ElementType::F32 || !(element_count(l.extents(1)) == Dim(2 * plan.roi_axes)))
-        l.unsupported(fmt::format("a region that is {}", l.has(1) ? l.type(1).text() : "absent"), "make it a constant of the model");
+        l.fail(ErrorCode::NotConstant, fmt::format("a region that is {}", l.has(1) ? l.type(1).text() : "absent"),
+               "make it a constant of the model");
       params.emplace_back("roi", l.in(1).pointer);
       params.emplace_back("roi_at", dim_arg(a.roi_at));
       params.emplace_back("roi_axes", dim_arg(plan.roi_axes));

@@ -5,6 +5,7 @@
 
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/sequence/sequence.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -31,8 +32,8 @@ Type told_by_run(Inference& n, const Type& of_elements) {
   const Type* const stated = of_elements.ranked ? nullptr : stated_type(n, of_elements.element);
   const Type declared = stated != nullptr ? *stated : of_elements;
   if (!declared.ranked)
-    n.unsupported("takes a tensor of unknown rank out of a sequence or an optional",
-                  "give the model's input the shape of its elements, or this result its own");
+    n.fail(ErrorCode::UnknownRank, "takes a tensor of unknown rank out of a sequence or an optional",
+           "give the model's input the shape of its elements, or this result its own");
   Extents extents;
   for (Dim d : declared.extents) {
     const Dim symbol = n.fresh("x");
@@ -200,7 +201,8 @@ void infer_concat_from_sequence(Inference& n) {
   const Type element = element_of(n, 0, Type::Kind::Sequence, "a sequence");
   const Type* const stated = element.ranked ? nullptr : stated_type(n, element.element);
   if (!element.ranked && stated == nullptr)
-    n.unsupported("joins tensors of unknown rank", "give the model's input the shape of its elements, or this result its own");
+    n.fail(ErrorCode::UnknownRank, "joins tensors of unknown rank",
+           "give the model's input the shape of its elements, or this result its own");
   if (!n.node().has("axis")) n.fail("has no axis");
   const bool adds = n.node().integer("new_axis", 0) != 0;
   const int rank = stated != nullptr ? stated->rank() : element.rank() + (adds ? 1 : 0);

@@ -4,6 +4,7 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/tensor/moves.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/dft.hpp"
 
 namespace onnxc {
@@ -29,7 +30,7 @@ Form form_of(const Node& node) { return {node.integer("inverse", 0) != 0, node.i
 int64_t parts_of(const Node& node, const Extents& x) {
   const Dim parts = x.back();
   if (!parts.is_constant())
-    node.fail(ErrorKind::Unsupported, fmt::format("the last axis has extent {}", parts.text()), "fix it to 1 or 2 with --dim");
+    node.fail(ErrorCode::OpenDimension, fmt::format("the last axis has extent {}", parts.text()), "fix it to 1 or 2 with --dim");
   if (parts.value() != 1 && parts.value() != 2)
     node.fail(ErrorKind::Invalid, fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts.value()));
   return parts.value();

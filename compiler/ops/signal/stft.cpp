@@ -3,6 +3,7 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/tensor/moves.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/dft.hpp"
 
 namespace onnxc {
@@ -19,7 +20,7 @@ void infer_stft(Inference& n) {
   if (x.size() != 2 && x.size() != 3) n.fail(fmt::format("the signal has rank {}; [batch, samples, 1 or 2] is needed", x.size()));
   if (!is_float(n.element(0))) n.fail(fmt::format("the signal is {}, not a float", name(n.element(0))));
   if (x.size() == 3 && !x[2].is_constant())
-    n.unsupported(fmt::format("the last axis has extent {}", x[2].text()), "fix it to 1 or 2 with --dim");
+    n.fail(ErrorCode::OpenDimension, fmt::format("the last axis has extent {}", x[2].text()), "fix it to 1 or 2 with --dim");
   const int64_t parts = x.size() == 3 ? x[2].value() : 1;
   if (parts != 1 && parts != 2) n.fail(fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts));
   const bool onesided = n.node().integer("onesided", 1) != 0;

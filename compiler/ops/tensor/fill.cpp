@@ -6,6 +6,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/tensor/moves.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/fn.hpp"
 #include "runtime_stub/onnxc/scalar/fill.hpp"
 
@@ -134,7 +135,8 @@ void infer_range(Inference& n) {
   const auto start = integer_of(n.graph(), n.node(), 0), limit = integer_of(n.graph(), n.node(), 1),
              delta = integer_of(n.graph(), n.node(), 2);
   if (!start || !limit || !delta || !delta->is_constant())
-    n.unsupported("start, limit or delta is only known when the model runs", "make them constants of the model, or extents of its inputs");
+    n.fail(ErrorCode::NotConstant, "start, limit or delta is only known when the model runs",
+           "make them constants of the model, or extents of its inputs");
   if (*delta == Dim(0)) n.fail("delta is 0");
   const int64_t step = delta->value();
   const Dim length = max(0, step > 0 ? ceil_div(*limit - *start, step) : ceil_div(*start - *limit, -step));

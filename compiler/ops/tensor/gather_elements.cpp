@@ -4,6 +4,7 @@
 #include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/gather_elements.hpp"
 
 namespace onnxc {
@@ -45,7 +46,8 @@ void infer_gather_nd(Inference& n) {
   if (batch < 0 || batch >= static_cast<int64_t>(std::min(x.size(), indices.size())))
     n.fail(fmt::format("batch_dims {} is out of range", batch));
   if (!indices.back().is_constant())
-    n.unsupported(fmt::format("the last axis of the indices has extent {}", indices.back().text()), "fix the dimension with --dim");
+    n.fail(ErrorCode::OpenDimension, fmt::format("the last axis of the indices has extent {}", indices.back().text()),
+           "fix the dimension with --dim");
   const int64_t width = indices.back().value();
   if (width < 0 || batch + width > static_cast<int64_t>(x.size()))
     n.fail(fmt::format("{} indices for {} axes", width, static_cast<int64_t>(x.size()) - batch));

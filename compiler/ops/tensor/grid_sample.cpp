@@ -3,6 +3,7 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/grid_sample.hpp"
 
 namespace onnxc {
@@ -28,7 +29,7 @@ GridPadding padding_of(const Node& node) {
 void infer_grid_sample(Inference& n) {
   const Extents &x = n.extents(0), &grid = n.extents(1);
   if (x.size() < 3) n.fail(fmt::format("the input has rank {}; images have 3 or more", x.size()));
-  if (!is_number(n.element(0))) n.unsupported(fmt::format("images of {}", name(n.element(0))));
+  if (!is_number(n.element(0))) n.fail(ErrorCode::ElementType, fmt::format("images of {}", name(n.element(0))));
   if (grid.size() != x.size()) n.fail(fmt::format("the grid has rank {}, the input {}", grid.size(), x.size()));
   n.unify(grid.back(), static_cast<int64_t>(x.size()) - 2, "the grid has a coordinate for each spatial axis");
   mode_of(n.node());

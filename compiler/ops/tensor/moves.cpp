@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ops/shape_arithmetic.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 
@@ -69,7 +70,7 @@ void for_each_row(const Loops& loops, Visit&& visit) {
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 int64_t width_of(const Node& node, ElementType type) {
-  if (held_bits(type) == 0) node.fail(ErrorKind::Unsupported, fmt::format("element type {} is not supported yet", name(type)));
+  if (held_bits(type) == 0) node.fail(ErrorCode::ElementType, fmt::format("element type {} is not supported yet", name(type)));
   return held_bits(type) / 8;
 }
 
@@ -257,7 +258,8 @@ void lower_moves(KernelQuery& l, MoveRule rule) {
       }
       const Loops loops = loops_of(*move, y.strides(), x.strides());
       const auto depth = std::count_if(loops.extents.begin(), loops.extents.end(), [](Dim d) { return !(d == Dim(1)); });
-      if (depth > kMaxRank) l.unsupported(fmt::format("it moves elements along {} axes; at most {} are supported", depth, kMaxRank));
+      if (depth > kMaxRank)
+        l.fail(ErrorCode::RankTooHigh, fmt::format("it moves elements along {} axes; at most {} are supported", depth, kMaxRank));
       PointerArg to = y.pointer, from = x.pointer;
       to.offset += loops.to_offset;
       from.offset += loops.from_offset;

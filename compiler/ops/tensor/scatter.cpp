@@ -5,6 +5,7 @@
 #include "compiler/ops/axis.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/support/error_codes.h"
 #include "runtime_stub/onnxc/scalar/scatter.hpp"
 
 namespace onnxc {
@@ -70,7 +71,8 @@ void infer_scatter_nd(Inference& n) {
   if (x.empty() || indices.empty()) n.fail("data and indices have rank 1 or more");
   if (n.element(2) != n.element(0)) n.fail("data and updates differ in type");
   if (!indices.back().is_constant())
-    n.unsupported(fmt::format("the last axis of the indices has extent {}", indices.back().text()), "fix the dimension with --dim");
+    n.fail(ErrorCode::OpenDimension, fmt::format("the last axis of the indices has extent {}", indices.back().text()),
+           "fix the dimension with --dim");
   const int64_t width = indices.back().value();
   if (width < 0 || width > static_cast<int64_t>(x.size())) n.fail(fmt::format("{} indices for {} axes", width, x.size()));
   Extents wanted(indices.begin(), indices.end() - 1);

@@ -7,6 +7,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
+#include "compiler/support/error_codes.h"
 #include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/text/cast.hpp"
 #include "runtime_stub/onnxc/scalar/text/concat.hpp"
@@ -28,7 +29,7 @@ void infer_cast_text(Inference& n) {
   const ElementType from = n.element(0), to = cast_target(n.node()), number = from == ElementType::String ? to : from;
   if (is_sub_byte(number) || number == ElementType::C64 || number == ElementType::C128 || number == ElementType::F8E8M0 ||
       (number == ElementType::String && from != to))
-    n.unsupported(fmt::format("cast from {} to {}", name(from), name(to)));
+    n.fail(ErrorCode::ElementType, fmt::format("cast from {} to {}", name(from), name(to)));
   n.output(0, to, n.extents(0));
 }
 

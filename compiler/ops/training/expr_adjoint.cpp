@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -79,7 +80,7 @@ struct Walk {
       case Fn::Ceil:
       case Fn::Floor:
       case Fn::Round: return;
-      default: throw Error(ErrorKind::Unsupported, fmt::format("function {} has no derivative rule", info(t.fn).name));
+      default: throw Error(ErrorCode::NoGradient, fmt::format("function {} has no derivative rule", info(t.fn).name));
     }
   }
 };

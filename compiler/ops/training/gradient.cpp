@@ -12,6 +12,7 @@
 
 #include "compiler/ops/training/gradient_rules.h"
 #include "compiler/ops/training/training.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -115,7 +116,7 @@ class Differentiation {
       };
       const bool is_moved = any_in(moved, false), changes = any_in(changing_, true);
       if (!is_moved && !changes) continue;
-      if (!n.regions.empty()) n.fail(ErrorKind::Unsupported, fmt::format("Gradient: operator {} has no derivative rule", n.full_op()));
+      if (!n.regions.empty()) n.fail(ErrorCode::NoGradient, fmt::format("Gradient: operator {} has no derivative rule", n.full_op()));
       TapeEntry entry{&n, {}, n.outputs};
       for (ValueId v : n.inputs) entry.inputs.push_back(v == kAbsent ? kAbsent : at(v));
       if (is_moved) {

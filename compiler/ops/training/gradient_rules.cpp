@@ -6,6 +6,7 @@
 
 #include "compiler/ops/reduce/reduce.h"
 #include "compiler/ops/training/expr_adjoint.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -32,7 +33,7 @@ struct Rule {
 
   ValueId x(int k = 0) const { return entry.inputs[static_cast<std::size_t>(k)]; }
   ValueId y() const { return entry.outputs[0]; }
-  [[noreturn]] void refuse(const std::string& found) const { node.fail(ErrorKind::Unsupported, "Gradient: " + found); }
+  [[noreturn]] void refuse(const std::string& found) const { node.fail(ErrorCode::NoGradient, "Gradient: " + found); }
   int64_t axis(int64_t otherwise, int rank) const {
     const int64_t a = node.integer("axis", otherwise);
     return a < 0 ? a + rank : a;
@@ -143,7 +144,7 @@ ValueId sum_to(GraphBuilder& b, const Node& node, ValueId g, Extents to) {
   for (std::size_t k = 0; k < from.size(); ++k) {
     if (k >= lead && to[k - lead] == from[k]) continue;
     if (k >= lead && !(to[k - lead] == Dim(1)))
-      node.fail(ErrorKind::Unsupported,
+      node.fail(ErrorCode::OpenDimension,
                 fmt::format("Gradient: whether {} was broadcast to {} is only known when the model runs", text(to), text(from)),
                 "fix the dimensions with --dim");
     axes.push_back(static_cast<int64_t>(k));

@@ -78,7 +78,7 @@ def reduce(folder, seed, way, fault, minutes):
         return "its model was not kept"
     threads = way.split("--threads ")[1] if "--threads " in way else "1"
     flags = way.split(" --threads")[0] if not way.startswith("--threads") else ""
-    says = re.search(r"error: \S+: (?:\S+ '[^']*': )?([^'0-9;]{8,})", fault)
+    says = re.search(r"error\[E\d+\]: \S+: (?:\S+ '[^']*': )?([^'0-9;]{8,})", fault)
     check = [sys.executable, str(pathlib.Path(__file__).with_name("differs.py")), f"--options={flags}", "--threads", threads, *([f"--says={says.group(1).strip()}"] if says else [])]
     done = subprocess.run([os.environ["ONNXC_EXECUTABLE"], "reduce", str(path), "--check", shlex.join(check), "-o", str(small), "--seconds", str(60 * minutes)], capture_output=True, text=True)
     return (done.stdout.splitlines() or [f"not reduced: {done.stderr.strip()[:200]}"])[0]

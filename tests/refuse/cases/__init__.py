@@ -17,4 +17,6 @@ from . import bombs  # noqa: F401
 from . import budgets  # noqa: F401
 from . import inside  # noqa: F401
 from . import usage  # noqa: F401
+from . import forms  # noqa: F401
+from . import commands  # noqa: F401
 from . import trees_and_patterns  # noqa: F401

@@ -59,7 +59,7 @@ def call(f, a, b):
 OPSETS = (("", 17), ("local", 1))
 
 
-@case(BUDGET, "nodes")
+@case(BUDGET, "nodes", code="E0909")
 def function_bomb():
     functions = [function("f0", [node("Relu", ["a"], ["b"])])]
     functions += [function(f"f{k}", [call(f"f{k - 1}", "a", "t"), call(f"f{k - 1}", "t", "b")]) for k in range(1, 60)]
@@ -75,7 +75,7 @@ def function_bomb_in_a_branch():
     return model([node("If", ["c"], ["y"], then_branch=then, else_branch=other)], [value("x"), value("c", (), T.BOOL)], functions=functions, opsets=OPSETS)
 
 
-@case(INVALID, "calls itself")
+@case(INVALID, "calls itself", code="E0208")
 def recursive_function():
     return model([call("f", "x", "y")], functions=[function("f", [call("f", "a", "b")])], opsets=OPSETS)
 

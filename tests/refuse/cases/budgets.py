@@ -137,11 +137,11 @@ def any_time():
     return model(chain(10))
 
 
-@case(USAGE, "--timeout", options=["--timeout", "-1"], lines=0)
+@case(USAGE, "--timeout", options=["--timeout", "-1"], code="E0501")
 def negative_time():
     return model(chain(10))
 
 
-@case(USAGE, "--max-nodes", "at least 1", options=["--max-nodes", "0"], lines=0)
+@case(USAGE, "--max-nodes", "at least 1", options=["--max-nodes", "0"], code="E0501")
 def no_nodes():
     return model(chain(10))

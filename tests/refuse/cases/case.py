@@ -15,12 +15,15 @@ class Case:
     says: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
     lines: int = 1  # of the error message; 0: any number
+    code: str = ""  # that each of these lines must have; "": any
+    command: str = ""  # instead of {model} OPTIONS -o {out}/model.cpp; {folder} holds what `make` wrote
+    environment: dict[str, str] = field(default_factory=dict)  # with the same places
 
 
 CASES: list[Case] = []
 
 
-def case(exit, *says, options=(), lines=1, name=None):
+def case(exit, *says, options=(), lines=1, name=None, code="", command="", environment={}):
     """The decorated function returns the model (bytes or a ModelProto) or writes into the folder itself."""
 
     def add(function):
@@ -29,7 +32,7 @@ def case(exit, *says, options=(), lines=1, name=None):
             if result is not None:
                 save(folder, result)
 
-        CASES.append(Case(name or function.__name__, make, exit, list(says), list(options), lines))
+        CASES.append(Case(name or function.__name__, make, exit, list(says), list(options), lines, code, command, dict(environment)))
         return function
 
     return add

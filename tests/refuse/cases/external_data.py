@@ -23,7 +23,7 @@ def external_good(folder):
 # A file of the right size outside of the model's folder is what these try to read.
 
 
-@case(INVALID, "'w'")
+@case(INVALID, "'w'", code="E0105")
 def external_parent(folder):
     (folder.parent / "secret.bin").write_bytes(bytes(24))
     return external("../secret.bin")
@@ -76,7 +76,7 @@ def external_directory(folder):
     return external("data.bin")
 
 
-@case(INVALID, "'w'")
+@case(INVALID, "'w'", code="E0105")
 def external_missing(folder):
     return external("data.bin")
 
@@ -86,7 +86,7 @@ def external_no_location(folder):
     return external("")
 
 
-@case(INVALID, "'w'", "too short")
+@case(INVALID, "'w'", "too short", code="E0106")
 def external_short(folder):
     (folder / "data.bin").write_bytes(bytes(23))
     return external("data.bin")

@@ -44,7 +44,7 @@ def flipped_bytes():
 flipped_bytes()
 
 
-@case(INVALID, NOT_ONNX, "text")
+@case(INVALID, NOT_ONNX, "text", code="E0102")
 def text():
     return b"import torch\nmodel = torch.nn.Linear(3, 4)\n"
 
@@ -79,7 +79,7 @@ def fifo(folder):
     os.mkfifo(folder / "model.onnx")
 
 
-@case(IO, "no such file")
+@case(IO, "no such file", code="E0101")
 def missing(folder):
     pass
 
@@ -97,13 +97,13 @@ if os.getuid() != 0:
         (folder / "model.onnx").chmod(0)
 
 
-@case(INVALID, "2 GiB")
+@case(INVALID, "2 GiB", code="E0103")
 def over_two_gigabytes(folder):
     with open(folder / "model.onnx", "wb") as file:
         file.truncate((2 << 30) + 5)
 
 
-@case(INVALID, "nested too deeply")
+@case(INVALID, "nested too deeply", code="E0104")
 def nesting_bomb():
     """A graph in an attribute of a node of a graph in an attribute of a node ..."""
     graph = b""

@@ -20,7 +20,7 @@ def opset_0():
     return one("Relu", opsets=(("", 0),))
 
 
-@case(INVALID, "opset 999", "newer")
+@case(INVALID, "opset 999", "newer", code="E0109")
 def opset_999():
     return one("Relu", opsets=(("", 999),))
 
@@ -30,7 +30,7 @@ def opset_negative():
     return one("Relu", opsets=(("", -1),))
 
 
-@case(INVALID, "no opset")
+@case(INVALID, "no opset", code="E0110")
 def no_opset():
     return one("Relu", opsets=())
 
@@ -40,17 +40,17 @@ def two_opsets():
     return one("Relu", opsets=(("", 17), ("ai.onnx", 13)))
 
 
-@case(INVALID, "IR version")
+@case(INVALID, "IR version", code="E0108")
 def ir_version_of_the_future():
     return one("Relu", ir=1000)
 
 
-@case(INVALID, "'n'", "is not imported")
+@case(INVALID, "'n'", "is not imported", code="E0110")
 def domain_not_imported():
     return model([node("Relu", ["x"], ["y"], name="n", domain="com.example")])
 
 
-@case(INVALID, "com.example.Foo 'a'", "com.example.Bar 'b'", "Unheard 'c'", lines=3)
+@case(INVALID, "com.example.Foo 'a'", "com.example.Bar 'b'", "Unheard 'c'", lines=3, code="E0201")
 def unknown_operators():
     nodes = [node("Foo", ["x"], ["s"], name="a", domain="com.example"), node("Relu", ["s"], ["t"]),
              node("Bar", ["t"], ["u"], name="b", domain="com.example"), node("Unheard", ["u"], ["y"], name="c")]
@@ -60,12 +60,12 @@ def unknown_operators():
 # ---- the graph
 
 
-@case(INVALID, "Relu 'b'", "needs its own result")
+@case(INVALID, "Relu 'b'", "needs its own result", code="E0204")
 def cycle():
     return model([node("Relu", ["v"], ["u"], name="b"), node("Relu", ["u"], ["v"], name="c"), node("Add", ["x", "v"], ["y"])])
 
 
-@case(INVALID, "Relu 'b'", "uses 'nothing', which is not defined before it\n")
+@case(INVALID, "Relu 'b'", "uses 'nothing', which is not defined before it\n", code="E0205")
 def defined_nowhere():  # --repair is not named, since it would not help
     return model([node("Relu", ["nothing"], ["y"], name="b")])
 
@@ -75,12 +75,12 @@ def cycle_to_repair():
     return model([node("Relu", ["x"], ["a"]), node("Relu", ["v"], ["u"], name="b"), node("Relu", ["u"], ["v"], name="c"), node("Add", ["a", "v"], ["y"])])
 
 
-@case(INVALID, "Relu 'late'", "topological order", "--repair")
+@case(INVALID, "Relu 'late'", "topological order", "--repair", code="E0205")
 def unsorted():
     return model([node("Relu", ["t"], ["y"], name="late"), node("Relu", ["x"], ["t"])])
 
 
-@case(INVALID, "'t'", "twice")
+@case(INVALID, "'t'", "twice", code="E0206")
 def defined_twice():
     return model([node("Relu", ["x"], ["t"]), node("Neg", ["x"], ["t"]), node("Neg", ["t"], ["y"])])
 
@@ -100,17 +100,17 @@ def undefined_name():
     return model([node("Add", ["x", "nowhere"], ["y"], name="n")])
 
 
-@case(INVALID, "'z'", "never computed")
+@case(INVALID, "'z'", "never computed", code="E0207")
 def missing_output():
     return one("Relu", outputs=[value("z")])
 
 
-@case(INVALID, "no output")
+@case(INVALID, "no output", code="E0207")
 def no_outputs():
     return one("Relu", outputs=[])
 
 
-@case(INVALID, "Relu 'n'")
+@case(INVALID, "Relu 'n'", code="E0203")
 def too_few_inputs():
     return model([node("Relu", [], ["y"], name="n")])
 

@@ -10,7 +10,7 @@ def raw_tensor(dims, data, type=F, name="w"):
     return T(name=name, dims=dims, data_type=type, raw_data=data)
 
 
-@case(INVALID, "'w'", "4 bytes")
+@case(INVALID, "'w'", "4 bytes", code="E0107")
 def initialiser_too_short():
     return with_weight(raw_tensor([2, 3], b"\0" * 4))
 

@@ -6,12 +6,12 @@ from .case import BUDGET, INVALID, case
 from .models import model, node, one, tensor, value
 
 
-@case(INVALID, "'x'", "extent -3")
+@case(INVALID, "'x'", "extent -3", code="E0304")
 def negative_dim():
     return one("Relu", inputs=[value("x", (2, -3))])
 
 
-@case(INVALID, "'x'", "f32[1099511627776, 1099511627776]", "2^82 bytes")
+@case(INVALID, "'x'", "f32[1099511627776, 1099511627776]", "2^82 bytes", code="E0305")
 def overflowing_dims():
     big = (1 << 40, 1 << 40)
     return one("Relu", inputs=[value("x", big)], outputs=[value("y", big)])
@@ -95,7 +95,7 @@ def range_over_all_of_int64():
                  [tensor("a", -(2**63), np.int64), tensor("b", 2**63 - 1, np.int64), tensor("d", 2**62, np.int64)])
 
 
-@case(INVALID, "rank 1000")
+@case(INVALID, "rank 1000", code="E0308")
 def rank_1000():
     return one("Relu", inputs=[value("x", [1] * 1000)], outputs=[value("y", [1] * 1000)])
 
@@ -111,12 +111,12 @@ def lying_output_shape():
     return one("Relu", outputs=[value("y", (7, 7, 7))])
 
 
-@case(INVALID, "MatMul 'n'")
+@case(INVALID, "MatMul 'n'", code="E0303")
 def mismatched_product():
     return one("MatMul", extra=["w"], weights=[tensor("w", np.ones((5, 4)))], outputs=[value("y", (2, 4))])
 
 
-@case(INVALID, "Add 'n'")
+@case(INVALID, "Add 'n'", code="E0303")
 def mismatched_broadcast():
     return one("Add", extra=["w"], weights=[tensor("w", np.ones((4,)))])
 
@@ -165,7 +165,7 @@ def pool_empty_kernel():
     return one("MaxPool", {"kernel_shape": [0, 0]}, inputs=[value("x", (1, 3, 4, 4))], outputs=[value("y", None)])
 
 
-@case(INVALID, "Transpose 'n'")
+@case(INVALID, "Transpose 'n'", code="E0301")
 def bad_permutation():
     return one("Transpose", {"perm": [0, 0]})
 

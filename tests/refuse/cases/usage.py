@@ -44,7 +44,7 @@ def fan():
 # ---- usage
 
 
-@case(BUDGET, "arena", options=["--max-arena", "100"])
+@case(BUDGET, "arena", options=["--max-arena", "100"], code="E0901")
 def small_budget():
     nodes = [node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])]
     return model(nodes, [value("x", (30, 30))], [value("y", (30, 30))], [tensor("w", np.ones((30, 30)))])
@@ -55,7 +55,7 @@ def small_budget_names_what_lives():
     return small_budget()
 
 
-@case(BUDGET, "'w' (", options=["--max-weights", "3000"])
+@case(BUDGET, "'w' (", options=["--max-weights", "3000"], code="E0903")
 def small_budget_of_weights():
     return small_budget()
 
@@ -65,7 +65,7 @@ def chain_of_any_batch():
     return model(nodes, [value("x", ("batch", 30))], [value("y", ("batch", 30))], [tensor("w", np.ones((30, 30)))])
 
 
-@case(BUDGET, "'batch'", "no upper bound", "--dim 'batch=1..MAX'", options=["--max-arena", "1M"])
+@case(BUDGET, "'batch'", "no upper bound", "--dim 'batch=1..MAX'", options=["--max-arena", "1M"], code="E0902")
 def budget_without_a_bound():
     return chain_of_any_batch()
 
@@ -85,17 +85,17 @@ for text, says in {"fast": "no name and size", "fast:": "no name and size", ":8K
                    "stack:8K": "choose another name", "fast:8K:.a,b": "cannot be the name of a section", "fast:8K:.bss": "cannot lie in .bss", "fast:8K:.text.hot:const": "cannot lie in",
                    "fast:18446744073709551615": "so much memory", "fast-1:8K": "call it fast_1"}.items():
 
-    @case(USAGE, f"--region {text}", says, options=["--region", text], name=f"region {text}")
+    @case(USAGE, f"--region {text}", says, options=["--region", text], name=f"region {text}", code="E0506")
     def bad_region():
         return small_budget()
 
 
-@case(USAGE, "two regions are called fast_1", options=["--region", "fast_1:8K", "--region", "fast_1:64K"])
+@case(USAGE, "two regions are called fast_1", options=["--region", "fast_1:8K", "--region", "fast_1:64K"], code="E0506")
 def regions_of_one_name():
     return small_budget()
 
 
-@case(BUDGET, "no region has room for 't'", "the regions hold 1000", "see --region", options=["--region", "fast:500", "--region", "slow:500", "--region", "flash:1M:.q:const"])
+@case(BUDGET, "no region has room for 't'", "the regions hold 1000", "see --region", options=["--region", "fast:500", "--region", "slow:500", "--region", "flash:1M:.q:const"], code="E0905")
 def regions_that_are_too_small():
     return small_budget()
 
@@ -105,7 +105,7 @@ def regions_that_suffice():
     return small_budget()
 
 
-@case(INVALID, "'batch'", "--dim 'batch=", options=["--region", "fast:64K"])
+@case(INVALID, "'batch'", "--dim 'batch=", options=["--region", "fast:64K"], code="E0405")
 def regions_and_an_unknown_size():
     return chain_of_any_batch()
 
@@ -115,12 +115,12 @@ def regions_of_a_gpu():
     return small_budget()
 
 
-@case(USAGE, "--huge-pages", "leave one of them out", options=["--region", "fast:64K", "--huge-pages"])
+@case(USAGE, "--huge-pages", "leave one of them out", options=["--region", "fast:64K", "--huge-pages"], code="E0503")
 def regions_and_huge_pages():
     return small_budget()
 
 
-@case(USAGE, "'class'", "a word of C++", "--namespace=model_class would do", options=["--namespace", "class"])
+@case(USAGE, "'class'", "a word of C++", "--namespace=model_class would do", options=["--namespace", "class"], code="E0509")
 def namespace_is_a_keyword():
     return good()
 
@@ -135,7 +135,7 @@ def namespace_that_is_a_macro_elsewhere():
     return good()
 
 
-@case(USAGE, "run on a GPU", "generic", options=["--target", "generic", "--devices=gpu"])
+@case(USAGE, "run on a GPU", "generic", options=["--target", "generic", "--devices=gpu"], code="E0406")
 def devices_of_a_processor():
     return small_budget()
 
@@ -145,7 +145,7 @@ def memory_of_no_gpu():
     return small_budget()
 
 
-@case(USAGE, options=["--target", "pdp11"])
+@case(USAGE, options=["--target", "pdp11"], code="E0501")
 def unknown_target():
     return good()
 
@@ -155,27 +155,27 @@ def unknown_weights_form():
     return good()
 
 
-@case(USAGE, options=["--dim", "batch=many"])
+@case(USAGE, options=["--dim", "batch=many"], code="E0504")
 def bad_dim():
     return good()
 
 
-@case(USAGE, options=["--dim", "batch=5..1"])
+@case(USAGE, options=["--dim", "batch=5..1"], code="E0504")
 def empty_dim():
     return good()
 
 
-@case(USAGE, options=["--no-such-option"], lines=0)
+@case(USAGE, options=["--no-such-option"], code="E0501")
 def unknown_option():
     return good()
 
 
-@case(IO, options=["-o", "/nonexistent/folder/model.cpp"])
+@case(IO, options=["-o", "/nonexistent/folder/model.cpp"], code="E0601")
 def no_such_output_folder():
     return good()
 
 
-@case(INVALID, "'y' cannot be the state behind 'x': they are f32[2, 3] and f64[2, 3]", "leave it out of --state", options=["--state", "x=y"])
+@case(INVALID, "'y' cannot be the state behind 'x': they are f32[2, 3] and f64[2, 3]", "leave it out of --state", options=["--state", "x=y"], code="E0404")
 def state_of_another_type():
     return model([node("Cast", ["x"], ["y"], to=T.DOUBLE)], outputs=[value("y", (2, 3), T.DOUBLE)])
 

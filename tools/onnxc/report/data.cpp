@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "compiler/support/error_codes.h"
 #include "tools/driver/files.h"
 #include "tools/onnxc/describe.h"
 #include "tools/onnxc/measured.h"
@@ -69,7 +70,7 @@ ordered_json parse_json(const std::filesystem::path& path, const char* what) {
   try {
     return ordered_json::parse(text);
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::Usage, fmt::format("{} is no JSON", one_line(path.string())), what);
+    throw Error(ErrorCode::NotADescription, fmt::format("{} is no JSON", one_line(path.string())), what);
   }
 }
 
@@ -101,7 +102,7 @@ std::optional<ordered_json> read_description(const std::filesystem::path& path) 
   constexpr const char* kRemedy = "give a model, or what onnxc report --json wrote";
   ordered_json data = parse_json(path, kRemedy);
   if (!data.is_object() || data.value("kind", ordered_json()) != "report")
-    throw Error(ErrorKind::Usage, fmt::format("{} is no description of a compilation", one_line(path.string())), kRemedy);
+    throw Error(ErrorCode::NotADescription, fmt::format("{} is no description of a compilation", one_line(path.string())), kRemedy);
   return data;
 }
 
@@ -120,7 +121,7 @@ ordered_json read_profile(const std::filesystem::path& path) {
     }
     return profile;
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::Usage, fmt::format("{} holds no times of steps", one_line(path.string())), kProfileRemedy);
+    throw Error(ErrorCode::NotADescription, fmt::format("{} holds no times of steps", one_line(path.string())), kProfileRemedy);
   }
 }
 
@@ -129,7 +130,7 @@ CompileOptions options_of_profile(const CompileOptions& options, const ordered_j
   for (const auto& [dim, extent] : profile.at("variant").get<std::map<std::string, int64_t>>()) {
     const auto given = options.dims.find(dim);
     if (extent < 0 || (given != options.dims.end() && (extent < given->second.min || extent > given->second.max)))
-      throw Error(ErrorKind::Usage, fmt::format("the profile is of a variant with {}={}", one_line(dim), extent),
+      throw Error(ErrorCode::NotADescription, fmt::format("the profile is of a variant with {}={}", one_line(dim), extent),
                   fmt::format("leave --dim {} out, or measure what it asks for", one_line(dim)));
     fixed.dims[dim] = {extent, extent};
     fixed.specialize.clear();
@@ -141,11 +142,11 @@ void check_profile(const ordered_json& profile, const ordered_json& steps) {
   for (const ordered_json& step : profile.at("steps")) {
     const auto number = step.at("number").get<std::size_t>();
     if (number < 1 || number > steps.size())
-      throw Error(ErrorKind::Usage, fmt::format("the profile speaks of step {}, and the program has {}", number, steps.size()),
+      throw Error(ErrorCode::NotADescription, fmt::format("the profile speaks of step {}, and the program has {}", number, steps.size()),
                   kProfileRemedy);
     const std::string measured = step.at("kernel"), label = steps[number - 1].at("label");
     if (!measured.empty() && measured != label)
-      throw Error(ErrorKind::Usage,
+      throw Error(ErrorCode::NotADescription,
                   fmt::format("the profile's step {} calls {}, the program's {}", number, one_line(measured), one_line(label)),
                   kProfileRemedy);
   }

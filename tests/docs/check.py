@@ -83,8 +83,10 @@ class Checker:
 
     def shell(self, text):
         text = re.sub(r"(?:(?<![\w/.])|(?<=-I))/tmp/", f"{self.folder}/tmp/", text)
-        return subprocess.run(["timeout", str(SECONDS), "bash", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run(["timeout", str(SECONDS), "bash", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
+        done.stdout = done.stdout.replace(f"{self.folder}/tmp/", "/tmp/").replace(f"{self.folder}/", "")
+        return done
 
     # ---- blocks
 
@@ -134,8 +136,15 @@ class Checker:
         if done.returncode != 0:
             return self.fault(f"exit status {done.returncode} of: {command.text}\n{done.stdout[-2000:]}")
         self.count("run")
-        if command.prints and not any(re.search(pattern, command.text) for pattern in page.varies):
+        if any(re.search(pattern, command.text) for pattern in page.varies):
+            return
+        if command.prints:
             self.compare(command, done.stdout)
+        for line in command.tells:
+            pattern = ".*".join(re.escape(part) for part in " ".join(line.split()).split("…"))
+            if not any(re.fullmatch(pattern, " ".join(printed.split())) for printed in done.stdout.splitlines()):
+                self.fault(f"no line of what is printed is\n{line}\nbut\n{done.stdout[:3000]}")
+            self.counts["compared"] += 1
 
     def compare(self, command, printed):
         given = [line.rstrip() for line in printed.splitlines()]

@@ -5,7 +5,6 @@ A block is named by what it begins with, a command by a pattern. Reasons are cou
 from dataclasses import dataclass, field
 
 DIGITS = "samples/digits/digits.onnx"
-ZOO = "$ONNXC_ZOO"
 
 
 @dataclass
@@ -24,7 +23,7 @@ class Page:
     wraps: dict[str, Wrap] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)  # block: why it is neither run nor parsed
     own_compiler: bool = False  # units are built as a user builds them, by the target's own compiler and at -O3; else at -O0
-    not_run: dict[str, str] = field(default_factory=dict)  # command: why; "python" for blocks in Python
+    not_run: dict[str, str] = field(default_factory=dict)  # command: why; "python" and "cmake" for blocks in these
     needs: dict[str, str] = field(default_factory=dict)  # command: a program that is not everywhere
     long: list[str] = field(default_factory=list)  # commands that only --all runs
     varies: list[str] = field(default_factory=list)  # commands whose output is not compared
@@ -43,15 +42,17 @@ make_samples = f'$ONNXC_PYTHON -c "{samples}"'
 
 PAGES = {
     "README.md": Page(
+        files={"digits.onnx": DIGITS, "main.cpp": "samples/digits/main.cpp"}, long=["main.cpp digits.cpp"],
         before=[digits_unit, "onnxc samples/digits/digits.onnx --target=x86-64-v3 -o known.cpp"],
-        not_run={r"^\./(demo|test)\.sh": BUILDS, "main.cpp digits.cpp": "its program is samples/digits/main.cpp, which tests/samples builds", "^embed": "tests/samples runs the sentence encoder"},
+        not_run={r"^\./(demo|test)\.sh": BUILDS, "^embed": "tests/samples runs the sentence encoder"},
         wraps={
             "// digits.h": Wrap('#include "known.h"\n', "static_assert(digits::arena_bytes == known::arena_bytes && digits::arena_alignment == known::arena_alignment);\n"),
             '#include "digits.h"': Wrap('#include <array>\n#include <cstddef>\n#include "digits.h"\nint fail(const char*);\nint caller() {\n', "return 0;\n}\n", [('#include "digits.h"\n', ""), ("= …", "= {}")]),
-            "session =": Wrap("import numpy as np, onnxc\nimport shutil; shutil.copy('samples/digits/digits.onnx', 'digits.onnx')\nimage = np.zeros((1, 1, 8, 8), np.float32)\n"),
+            "session =": Wrap("import numpy as np, onnxc\nimage = np.zeros((1, 1, 8, 8), np.float32)\n"),
         }),
     "docs/tutorial/first-model.md": Page(saves={"#include <array>": "tmp/first/main.cpp"}, not_run={r"^tools/setup.sh|^cmake --preset": BUILDS}),
     "docs/tutorial/cmake.md": Page(
+        files={"digits.onnx": DIGITS},
         before=["mkdir -p /tmp/first && sed -n '/^```cpp/,/^```$/p' docs/tutorial/first-model.md | sed '/^```/d' >/tmp/first/main.cpp"],
         saves={"cmake_minimum_required": "tmp/project/CMakeLists.txt"}),
     "docs/tutorial/real-network.md": Page(files={"model.onnx": DIGITS}, wraps={"import numpy": Wrap()}),
@@ -60,12 +61,12 @@ PAGES = {
     "docs/adding-an-operator.md": Page(shown={"extern const Operator": "an excerpt of the compiler's own source"}),
     "docs/benchmarks.md": Page(not_run={r"^(bench|tools|ninja|build/kernel_bench)": MEASURES}),
     "docs/compressing.md": Page(
-        files={"model.onnx": DIGITS}, before=[make_samples], long=["^onnxc compress", "small.onnx"],
+        files={"model.onnx": DIGITS, "digits.onnx": DIGITS}, before=[make_samples], long=["^onnxc compress", "small.onnx"],
         wraps={"report =": Wrap("import numpy as np, onnxc\nsamples = np.load('samples.npz')['image']\nlabels = np.zeros(300, np.int64)\n", "", [("keep_accuracy=1, labels=labels", "parameters=90")])}),
     "docs/cross-compiling.md": Page(files={"model.onnx": DIGITS}, before=["echo 'int main() {}' >main.cpp"], needs={"^aarch64": "aarch64-linux-gnu-g++"}, long=["^aarch64"]),
     "docs/cuda.md": Page(
         files={"model.onnx": DIGITS}, before=["onnxc model.onnx --target=cuda-sm80 -o model.cu"],
-        not_run={"^nvcc": GPU, r"<runtime_stub>": "its folder is the reader's; tests/gpu compiles such units"},
+        not_run={"^nvcc": GPU, "cmake": GPU, r"<runtime_stub>": "its folder is the reader's; tests/gpu compiles such units"},
         wraps={
             '#include "model.h"': Wrap('#include <array>\n#include "model.h"\nvoid caller() {\n', "}\n", [('#include "model.h"', "//"), ("session.open()) …", "session.open()) return;"), ("{.scores = scores})) …", "{.scores = scores})) return;"),
                                                                                                            ("784", "64"), (".run({.image = image}", ".run({.image = image}")]),
@@ -114,15 +115,19 @@ PAGES = {
         wraps={"const onnxc_profile": Wrap('#include <cstdio>\n#include <onnxc/profile.h>\n#include "mnist.h"\nextern "C" const onnxc_profile* mnist_profile(void);\nvoid run();\nvoid caller() {\n', "}\n", [("run(…)", "run()")])}),
     "docs/python.md": Page(files={"digits.onnx": DIGITS}, not_run={"^tools/setup.sh": BUILDS}, wraps={"import numpy": Wrap()}),
     "docs/quantising.md": Page(
-        files={"model.onnx": DIGITS, "words.onnx": DIGITS}, before=[make_samples], long=["^onnxc quantize", "small.onnx"],
+        files={"model.onnx": DIGITS, "digits.onnx": DIGITS, "words.onnx": DIGITS}, before=[make_samples], long=["^onnxc quantize", "small.onnx"],
         shown={"// 5,388,800": "a comment that a unit has"},
         wraps={"report =": Wrap("import numpy as np, onnxc\nsamples = np.load('samples.npz')['image']\n")}),
     "docs/reducing.md": Page(not_run={"COMMAND": NAMES}),
     "docs/report.md": Page(files={"model.onnx": DIGITS}, before=["onnxc profile model.onnx --dim batch=1 --seconds 0.1 --json profile.json"]),
     "docs/state.md": Page(
-        files={"decoder.onnx": f"{ZOO}/llama_mini_kv/model.onnx"},
-        not_run={"^onnxc decoder": "its names are those of one model; tests/state has such models", "python": "its model is a decoder of the reader's; python/tests has one"},
-        shown={"std::vector<float> key": "a loop over a decoder of the reader's; samples/llm has one that is built"}),
+        before=["$ONNXC_PYTHON tests/docs/decoder.py decoder.onnx"],
+        wraps={
+            "std::vector<float> key": Wrap('#include <cstddef>\n#include <cstdint>\n#include <span>\n#include <vector>\n#include "decoder.h"\nstd::int64_t best(const std::vector<float>&);\n'
+                                           "void caller(std::span<std::byte> arena) {\n  const std::int64_t capacity = 8, heads = 2;\n  std::int64_t id = 1;\n  std::vector<float> logits(16);\n",
+                                           "}\n", [("arena)) …", "arena)) return;")]),
+            "session =": Wrap("import numpy as np, onnxc\nprompt, next_id = np.array([[1, 2, 3]]), np.array([[4]])\n"),
+        }),
     "docs/tuning.md": Page(files={"model.onnx": DIGITS}, not_run={"^bench": MEASURES}, long=["^onnxc (tune|bench)", "--tune"]),
     "docs/verifying.md": Page(
         files={"model.onnx": DIGITS}, varies=["^onnxc verify"], long=["^onnxc verify model.onnx"],

@@ -11,7 +11,6 @@ for argument in "$@"; do
 done
 [ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }
 "$ONNXC_PYTHON" -c 'import onnx, numpy' 2>/dev/null || { echo "(no Python with onnx; tools/setup.sh --test-deps makes one)"; exit 77; }
-export ONNXC_ZOO="${ONNXC_ZOO:-$ONNXC_CACHE/zoo}"
 code=0
 "$ONNXC_PYTHON" -B tests/docs/check.py "$build" "${all[@]}" --page "$page" || code=1
 if [ -n "$page" ]; then

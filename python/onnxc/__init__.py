@@ -15,6 +15,7 @@ The first use of a model compiles it with the `onnxc` command and the system's C
 from .build import CompileError, compile, find_executable, warn_without_compiler
 from .compress import compress
 from .io_binding import IOBinding
+from .library import Library, ProcessorError
 from .options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
 from .providers import get_available_providers
 from .quantize import quantize
@@ -22,7 +23,8 @@ from .session import Binding, InferenceSession, NodeArg, RunError
 
 __version__ = "0.1.0"
 __all__ = [
-    "Binding", "CompileError", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "NodeArg", "RunError", "RunOptions", "SessionOptions",
+    "Binding", "CompileError", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "Library", "NodeArg", "ProcessorError",
+    "RunError", "RunOptions", "SessionOptions",
     "compile", "compress", "find_executable", "get_available_providers", "quantize",
 ]
 warn_without_compiler()

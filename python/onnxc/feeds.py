@@ -8,6 +8,7 @@ import numpy as np
 from . import abi
 from .arguments import Feeds
 from .element_types import as_array
+from .values import STRING
 
 if TYPE_CHECKING:
     from .session import InferenceSession, Slot
@@ -31,7 +32,7 @@ def check_feeds(slots: list[Slot], feeds: Feeds) -> dict[str, Any]:
             continue
         if slot.is_string:
             array = np.asarray(given)
-            if array.dtype.kind not in "OUS":
+            if array.dtype.kind not in "OUS" and array.dtype != STRING:
                 raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants strings")
             checked[slot.name] = array
             continue

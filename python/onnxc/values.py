@@ -20,8 +20,10 @@ from .element_types import element_number, element_type, from_bytes
 STRING = np.dtype([("data", np.uintp), ("size", np.uintp)])
 
 
-def to_strings(array: Array) -> tuple[Array, Array]:
-    """The onnxc_strings of an array of str or bytes, and what they point to."""
+def to_strings(array: Array) -> tuple[Array, Array | None]:
+    """The onnxc_strings of an array of str or bytes, and what they point to. Those that are given are taken; the caller keeps their text."""
+    if array.dtype == STRING:
+        return np.ascontiguousarray(array).reshape(-1), None
     encoded = [s if isinstance(s, bytes) else str(s).encode("utf-8", "surrogateescape") for s in array.reshape(-1).tolist()]
     text = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
     strings = np.zeros(len(encoded), STRING)
@@ -32,8 +34,15 @@ def to_strings(array: Array) -> tuple[Array, Array]:
 
 def from_strings(strings: Array, shape: Sequence[int]) -> Array:
     """An array of str, copied from onnxc_strings."""
+    known: dict[tuple[int, int], str] = {}  # labels of classes come again and again
+
+    def text(place: tuple[int, int]) -> str:
+        if place not in known:
+            known[place] = c.string_at(*place).decode("utf-8", "surrogateescape") if place[1] else ""
+        return known[place]
+
     array = np.empty(len(strings), object)
-    array[:] = [c.string_at(int(data), int(size)).decode("utf-8", "surrogateescape") if size else "" for data, size in strings.tolist()]
+    array[:] = [text(place) for place in strings.tolist()]
     return array.reshape(shape)
 
 

@@ -127,6 +127,7 @@ beside "kernels by measurement" at_o0 script tests/tune/run.sh
 beside "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 beside "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
 beside "python" at_o0 script tests/wheel/run.sh  # as it is installed; --all: from the wheel
+beside "tables on clusters" script tests/cluster/run.sh  # of two workers each, 3000 rows; --all: a million
 beside "a CMake project that uses onnxc" script tests/downstream/run.sh
 beside "a CMake project that takes onnxc's sources" script tests/downstream/fetch.sh build  # its configuration; --all: built
 beside "a Debian package" script tests/deb/run.sh
@@ -172,6 +173,7 @@ beside "tests that notice changes" script tests/mutation/run.sh --few  # three c
 beside "images" script tests/images/run.sh
 join
 long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
+long_stage "tables on clusters, a million rows" script tests/cluster/run.sh build --all
 long_stage "a wheel" script tests/wheel/run.sh build --all
 long_stage "a server under load, in an image" script tests/serving/run.sh build --all
 long_stage "models of gigabytes" script tests/large/run.sh --all

@@ -21,6 +21,7 @@ ONNXC_PYTORCH_VENV="$ONNXC_CACHE/venv-pytorch-1"
 ONNXC_TENSORFLOW_VENV="$ONNXC_CACHE/venv-tensorflow-1"
 ONNXC_JAX_VENV="$ONNXC_CACHE/venv-jax-1"
 ONNXC_DOCS_VENV="$ONNXC_CACHE/venv-docs-1"
+ONNXC_CLUSTER_VENV="$ONNXC_CACHE/venv-cluster-1"
 
 if [ -z "${ONNXC_PYTHON:-}" ]; then
   if [ -e "$ONNXC_TEST_VENV/.complete" ]; then ONNXC_PYTHON="$ONNXC_TEST_VENV/bin/python"; else ONNXC_PYTHON=python3; fi

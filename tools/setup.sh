@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--exporter-deps] [--package-deps] [--server-deps] [--sample-deps] [--docs-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--check-deps] [--fuzz-deps] [--bench-deps] [--exporter-deps] [--package-deps] [--server-deps] [--sample-deps] [--docs-deps] [--cluster-deps] [--quiet]
 #
 #   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also cross compilers and emulators: what tests/cross and tests/firmware use
@@ -11,6 +11,7 @@
 #   --exporter-deps also Python environments with PyTorch and Hugging Face, TensorFlow, and JAX, 4.5 GB: what `tests/exporters/run.sh build --all` exports from
 #   --package-deps also a Python environment with PlatformIO, SCons, ESP-IDF's component manager and Kconfiglib, which tests/package asks of packages
 #   --server-deps  also buildah, wrk and a Python environment with clients and another server: what tests/serving and bench/serving ask of `onnxc serve`
+#   --cluster-deps also Java and a Python environment with Ray and Spark, 1.3 GB: what tests/cluster and bench/cluster.py run
 #   --sample-deps  also a speech synthesiser: what samples/keyword is trained with. Its model is there, so nothing else needs it
 #   --docs-deps    also a Python environment with MkDocs and its theme Material: what makes the site of docs/ and what tests/docs looks at
 #   --quiet        say only what is being done, nothing when all is there
@@ -33,6 +34,7 @@ cross_packages=(g++-aarch64-linux-gnu qemu-user
                 g++-mingw-w64-x86-64-posix wine64)  # Windows
 check_packages=(clang-19 libclang-19-dev libclang-cpp19-dev llvm-19-dev libclang-rt-19-dev)  # the last has libFuzzer
 server_packages=(buildah wrk)
+cluster_packages=(openjdk-17-jre-headless)
 sample_packages=(espeak-ng)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7 mypy==2.4.1)
@@ -49,8 +51,9 @@ package_wheels=(platformio==6.2.0 scons==4.11.1 idf-component-manager==3.1.2 kco
 server_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1 "tritonclient[http]==2.73.0" prometheus_client==0.26.0 kubernetes-validate==1.37.0
                fastapi==0.165.0 "uvicorn[standard]==0.54.0" orjson==3.13.0)  # the server that benchmarks compare with
 docs_wheels=(mkdocs-material==9.8.2 mkdocs==1.6.1)
+cluster_wheels=("${test_wheels[@]}" 'ray[data]==2.60.0' pyspark==4.3.0 pyarrow==26.0.1 pandas==2.3.3)  # PySpark 4.3 advises against pandas 3
 
-test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no exporter_deps=no package_deps=no server_deps=no sample_deps=no docs_deps=no quiet=no
+test_deps=no cross_deps=no check_deps=no fuzz_deps=no bench_deps=no exporter_deps=no package_deps=no server_deps=no sample_deps=no docs_deps=no cluster_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
@@ -61,6 +64,7 @@ for argument in "$@"; do
     --exporter-deps) exporter_deps=yes ;;
     --package-deps) package_deps=yes ;;
     --server-deps) server_deps=yes ;;
+    --cluster-deps) cluster_deps=yes ;;
     --sample-deps) sample_deps=yes ;;
     --docs-deps) docs_deps=yes ;;
     --quiet) quiet=yes ;;
@@ -72,6 +76,7 @@ done
 [ $cross_deps = no ] || packages+=("${cross_packages[@]}")
 [ $check_deps = no ] || packages+=("${check_packages[@]}")
 [ $server_deps = no ] || packages+=("${server_packages[@]}")
+[ $cluster_deps = no ] || packages+=("${cluster_packages[@]}")
 [ $sample_deps = no ] || packages+=("${sample_packages[@]}")
 
 say() { echo "setup: $*"; }
@@ -199,6 +204,7 @@ fi
 [ $package_deps = no ] || make_venv "$ONNXC_PACKAGE_VENV" "tools of ecosystems" "${package_wheels[@]}"
 [ $server_deps = no ] || make_venv "$ONNXC_SERVER_VENV" "clients of servers" "${server_wheels[@]}"
 [ $docs_deps = no ] || make_venv "$ONNXC_DOCS_VENV" "what makes the site" "${docs_wheels[@]}"
+[ $cluster_deps = no ] || make_venv "$ONNXC_CLUSTER_VENV" "Ray and Spark" "${cluster_wheels[@]}"
 
 if [ $quiet = no ]; then
   say "ready"

@@ -2,6 +2,8 @@
 
 A column is an array of Arrow or of numpy. prepare() looks at it as a whole, once a batch; fill() then gives the values of some rows.
 """
+import functools
+
 import numpy as np
 
 from .values import STRING, to_strings
@@ -68,6 +70,11 @@ class Numbers:
     def shape(self, row: int) -> tuple[int, ...]:
         return self.source.shape[1:]
 
+    def view(self, start: int, stop: int) -> np.ndarray | None:
+        """The rows [start, stop) where they lie; None if they have to be converted or looked at."""
+        as_it_is = self.source.dtype == self.wanted and self.nulls is None and (self.to_nan or not self.holds_nan)
+        return self.source[start:stop] if as_it_is else None
+
     def fill(self, start: int, stop: int, out: np.ndarray) -> None:
         """Writes rows [start, stop) into `out`, which has the model's type. RowError for the first that does not go."""
         part = self.source[start:stop].reshape(out.shape)
@@ -81,9 +88,11 @@ class Numbers:
                                                     f"give one: missing={{{self.name!r}: ...}}")
         if missing is not None and self.default is not None:
             part = np.where(missing, part.dtype.type(0), part)
-        with np.errstate(over="ignore", invalid="ignore"):
+        if self.is_safe:
             out[...] = part
-        if not self.is_safe:
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                out[...] = part
             wrong = ~_exactly(part, out, self.rounding)
             if wrong.any():
                 at = np.unravel_index(np.argmax(wrong), wrong.shape)
@@ -137,6 +146,9 @@ class Strings:
     def shape(self, row):
         return self.source.shape[1:]
 
+    def view(self, start, stop):
+        return self.source[start:stop] if self.nulls is None else None
+
     def fill(self, start, stop, out):
         if self.nulls is not None and self.nulls[start:stop].any():
             raise RowError(start + _first(self.nulls[start:stop]), f"column {self.name!r} has no value; give one: missing={{{self.name!r}: ...}}")
@@ -162,6 +174,9 @@ class Lists:
 
     def shape(self, row):
         return self._row(row).source.shape
+
+    def view(self, start, stop):
+        return None
 
     def fill(self, start, stop, out):
         for row in range(start, stop):
@@ -234,6 +249,7 @@ def _prepare_lists(name, values, wanted, default, rounding):
     return Lists(name, values, wanted, default, rounding)
 
 
+@functools.lru_cache(maxsize=None)
 def _has_nan(dtype):
     with np.errstate(invalid="ignore"):
         nan = np.asarray([np.nan]).astype(dtype)

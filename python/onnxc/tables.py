@@ -76,13 +76,13 @@ class TableModel:
         """
         session = self.library.session()
         feeds = [[self._prepare(column, name, columns[name]) for name in names] for column, names in zip(self.library.inputs, self.sources)]
-        pieces, failed = [[] for _ in self.outputs], {}
+        pieces, failed, rooms = [[] for _ in self.outputs], {}, {}
         for span in self._spans(feeds, count):
             todo = [span]
             while todo:
                 start, stop = todo.pop()
                 try:
-                    results = self._run(session, feeds, start, stop)
+                    results = self._run(session, feeds, rooms, start, stop)
                 except (RunError, ValueError) as error:
                     if not isinstance(error, RowError) and stop - start > 1:  # some row of them: by halves
                         middle = (start + stop) // 2
@@ -155,8 +155,8 @@ class TableModel:
                 yield begin, min(begin + self.rows_at_once, end)
             start = end
 
-    def _run(self, session, feeds, start, stop) -> list[np.ndarray]:
-        arrays = {column.name: self._array(column, group, start, stop) for column, group in zip(self.library.inputs, feeds)}
+    def _run(self, session, feeds, rooms, start, stop) -> list[np.ndarray]:
+        arrays = {column.name: self._array(column, group, rooms, start, stop) for column, group in zip(self.library.inputs, feeds)}
         results = session.run([output.name for output, _ in self.outputs], arrays)
         for k, (output, _) in enumerate(self.outputs):
             if output.name in self.whole:
@@ -166,8 +166,8 @@ class TableModel:
                                 "leave it out: outputs=[...]; or batch=False runs row by row")
         return results
 
-    def _array(self, column, group, start, stop) -> np.ndarray:
-        """One input for the rows [start, stop)."""
+    def _array(self, column, group, rooms, start, stop) -> np.ndarray:
+        """One input for the rows [start, stop): the column's own memory or, in `rooms`, what every run fills anew."""
         leads = self.batched or (self.strips and column.dims[:1] and (column.dims[0] < 0 or column.dims[0] == 1))
         wanted = column.dims[1:] if leads else column.dims
         if len(group) > 1:
@@ -178,12 +178,15 @@ class TableModel:
                 shape = wanted
             elif len(given) != len(wanted) or any(d >= 0 and d != e for d, e in zip(wanted, given)):
                 raise RowError(start, f"column {group[0].name!r} has the shape {list(given)} in this row, the model wants {_shape(column)[-len(wanted):] if wanted else []}")
-        array = np.empty((stop - start, *shape), STRING if column.type_name == "string" else _TYPES[column.type_name])
-        if len(group) == 1:
-            group[0].fill(start, stop, array)
-        else:
-            for k, feed in enumerate(group):
-                feed.fill(start, stop, array[:, k])
+        view = group[0].view(start, stop) if len(group) == 1 else None
+        if view is not None:
+            array = view.reshape(stop - start, *shape)
+            return array if leads else array[0]
+        if column.name not in rooms or rooms[column.name].shape[1:] != shape:
+            rooms[column.name] = np.empty((self.rows_at_once, *shape), STRING if column.type_name == "string" else _TYPES[column.type_name])
+        array = rooms[column.name][: stop - start]
+        for k, feed in enumerate(group):
+            feed.fill(start, stop, array if len(group) == 1 else array[:, k])
         return array if leads else array[0]
 
     def _shown(self, columns, row) -> str:

@@ -28,6 +28,12 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
+if [ "${2:-}" = --all ]; then  # the blocks of the page for users, one after the other as one program
+  sed -n '/^```python$/,/^```$/{/^```/d;p}' docs/clusters.md >"$work/page.py"
+  (cd "$work" && PATH="$ONNXC_CLUSTER_VENV/bin:$PATH" timeout 600 python page.py) >"$work/said" 2>&1 || { tail -n 60 "$work/said"; echo "FAILED: docs/clusters.md"; exit 1; }
+  grep -q "column 'features' has the shape \[2\] in this row" "$work/said" || { cat "$work/said"; echo "FAILED: docs/clusters.md shows no failed row"; exit 1; }
+  echo "docs/clusters.md: runs"
+fi
 for file in test_tables test_ray test_spark; do
   timeout 1200 "$python" -m unittest -q "$file" 2>"$work/said" >&2 || { tail -n 60 "$work/said"; echo "FAILED: $file"; exit 1; }
   grep '^Ran' "$work/said" | sed "s/^/$file: /"

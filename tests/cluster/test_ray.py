@@ -6,6 +6,7 @@ import unittest
 import numpy as np
 import pyarrow as pa
 import ray
+import ray.data
 
 import models
 import onnxc

@@ -21,7 +21,7 @@ class Spark(unittest.TestCase):
     def setUpClass(cls):
         os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         cls.spark = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-                     .config("spark.log.level", "OFF").config("spark.driver.memory", "2g").config("spark.executorEnv.ONNXC_CXX", "/no/compiler")
+                     .config("spark.log.level", "OFF").config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "2g").config("spark.executorEnv.ONNXC_CXX", "/no/compiler")
                      .config("spark.executorEnv.PYTHONWARNINGS", "ignore").getOrCreate())
 
     @classmethod

@@ -76,8 +76,8 @@ class Library:
                 written = Path(work) / "unit.so"
                 written.write_bytes(self.content)
                 os.replace(written, path)  # whole or not at all, also when several processes do the same; who maps an older file keeps it
+            build._prune(build._cache_folder(), build.CACHE_LIMIT)
         os.utime(path)
-        build._prune(build._cache_folder(), build.CACHE_LIMIT)
         return path
 
 

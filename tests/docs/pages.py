@@ -120,6 +120,12 @@ PAGES = {
         wraps={"report =": Wrap("import numpy as np, onnxc\nsamples = np.load('samples.npz')['image']\n")}),
     "docs/reducing.md": Page(not_run={"COMMAND": NAMES}),
     "docs/report.md": Page(files={"model.onnx": DIGITS}, before=["onnxc profile model.onnx --dim batch=1 --seconds 0.1 --json profile.json"]),
+    "docs/server.md": Page(
+        files={"digits.onnx": DIGITS},
+        before=["$ONNXC_PYTHON tests/docs/churn.py churn.onnx",
+                "(timeout 60 onnxc serve churn.onnx --port 8000 --log none >/dev/null 2>&1 &) ; until curl -sf localhost:8000/v2/health/ready >/dev/null; do sleep 0.1; done"],
+        not_run={"^onnxc serve": "it serves until it is ended: it does so while the page's requests run"},
+        shown={"import numpy": "it wants Triton's client; tests/serving runs the same with it"}),
     "docs/state.md": Page(
         before=["$ONNXC_PYTHON tests/docs/decoder.py decoder.onnx"],
         wraps={

@@ -385,7 +385,7 @@ def check_ended_run(folder):
     for target in "native", "cuda-sm80":  # a GPU does not tell which step it was
         done = subprocess.run([ONNXC, "run", folder / "model.onnx", "--target", target, "-O1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         last = done.stdout.splitlines()[-1]
-        expect(done.returncode == 1 and "error:" in last and "Gather 'pick': run: an index is out of range; the run ended in step " in last, "the status, the step and the node", done.stdout)
+        expect(done.returncode == 1 and "error[E0706]: " in last and "Gather 'pick': run: an index is out of range; the run ended in step " in last, "the status, the step and the node", done.stdout)
 
 
 def main():

@@ -33,7 +33,8 @@ def mlp():
 
 
 def build_headers():
-    return Path(__file__).resolve().parents[2] / "runtime_stub"
+    installed = Path(onnxc.find_executable()).resolve().parents[1] / "include"
+    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / "runtime_stub"
 
 
 class Providers(unittest.TestCase):

@@ -52,5 +52,5 @@ timed 'apt-get -qq -y -o Dpkg::Use-Pty=0 purge onnxc && apt-get -qq -y -o Dpkg::
 listing | diff "$root/before" - || fail "the removal of the Debian package leaves files"
 
 # ---- the wheel once more, with the tests of the Python package
-timed 'env/bin/pip install --quiet onnx && PYTHONPATH=python/tests env/bin/python -m unittest discover -s python/tests'
+timed 'env/bin/pip install --quiet onnx onnxruntime && PYTHONPATH=python/tests env/bin/python -m unittest discover -s python/tests'
 echo "the packages work on a bare Debian"

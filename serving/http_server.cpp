@@ -12,6 +12,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -303,6 +305,24 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     }
   }
 
+  /// A request that waits for its answer, and its client.
+  struct Watched {
+    bool is_waiting = true;  // on the stream's strand
+    std::atomic<bool> has_left{false};
+  };
+
+  /// Sees a client that closes its side before it has its answer.
+  static void watch(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Watched>& watched) {
+    stream->socket().async_wait(tcp::socket::wait_read, [stream, watched](beast::error_code error) {
+      if (error || !watched->is_waiting) return;
+      // It may be woken for bytes that have been read already. To look must not wait.
+      char byte = 0;
+      const ssize_t found = ::recv(stream->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (found == 0) watched->has_left.store(true);
+      if (found < 0) watch(stream, watched);
+    });
+  }
+
   net::awaitable<HttpAnswer> ask(std::shared_ptr<Stream> stream, http::request<http::string_body>& message) {
     HttpRequest request;
     request.method = std::string(message.method_string());
@@ -312,21 +332,17 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     request.content_encoding = std::string(message[http::field::content_encoding]);
     request.body = std::move(message.body());
     const auto later = std::make_shared<Later<std::function<HttpAnswer()>>>();
-    const auto has_left = std::make_shared<std::atomic<bool>>(false);
+    const auto watched = std::make_shared<Watched>();
     const std::string logged = log_level() == LogLevel::Requests ? request.method + " " + request.target : std::string();
     const auto begin = Clock::now();
     service_.handle(
         std::move(request),
         [later, executor = stream->get_executor()](std::function<HttpAnswer()> make) { later->give(executor, std::move(make)); },
-        [has_left] { return has_left->load(); });
-    // A client that closes its side before it has its answer waits no more.
-    stream->socket().async_wait(tcp::socket::wait_read, [has_left, stream](beast::error_code error) {
-      char byte = 0;
-      if (!error && stream->socket().receive(net::buffer(&byte, 1), tcp::socket::message_peek, error) == 0) has_left->store(true);
-    });
+        [watched] { return watched->has_left.load(); });
+    watch(stream, watched);
     const std::function<HttpAnswer()> make = co_await later->get();
-    beast::error_code ignored;
-    stream->socket().cancel(ignored);
+    watched->is_waiting = false;
+    stream->cancel();
     HttpAnswer answer = make();
     if (!logged.empty())
       log(LogLevel::Requests, "request",

@@ -181,7 +181,15 @@ def check_http(server):
             connection = socket.create_connection(("127.0.0.1", server.port))
             connection.sendall(left)
             connection.close()
-    assert server.get("/v2/health/ready")[0] == 200
+    # Many large requests, one after the other on one connection.
+    x = np.arange(60_000, dtype=np.float32).reshape(-1, 3)
+    body, headers = binary_request([("x", "FP32", x)], everything=True)
+    connection = server.connect()
+    for _ in range(200):
+        connection.request("POST", "/v2/models/scaled/infer", body, headers)
+        answer = connection.getresponse()
+        assert np.array_equal(np.frombuffer(read_binary(answer.headers, answer.read())["y"], np.float32), (10 * x).ravel())
+    connection.close()
 
 
 def check_metrics(server):
@@ -199,7 +207,7 @@ def check_metrics(server):
     assert found["onnxc_failed_loads_total"] == 0 and found["process_resident_memory_bytes"] > 1e6
 
 
-LIMITS = ["--max-body", "1M", "--max-run", "16M", "--request-timeout", "1"]  # what the requests above run into
+LIMITS = ["--io-threads", "1", "--max-body", "1M", "--max-run", "16M", "--request-timeout", "1"]  # what the requests above run into
 
 
 def make_models(repository):

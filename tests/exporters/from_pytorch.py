@@ -18,17 +18,17 @@ torch.manual_seed(0)
 logging.disable(logging.WARNING)
 
 
-def by_script(network, inputs, sizes, names, **given):
+def by_script(network, inputs, sizes, names):
     file = io.BytesIO()
     axes = {name: {axis: str(size) for axis, size in by_axis.items()} for name, by_axis in zip(names, sizes) if by_axis}
     torch.onnx.export(network, inputs, file, dynamo=False, input_names=names, dynamic_axes=axes, opset_version=17)
     return onnx.load_from_string(file.getvalue())
 
 
-def by_program(network, inputs, sizes, names, **given):
+def by_program(network, inputs, sizes, names):
     shapes = tuple({axis: torch.export.Dim(size, min=2, max=64) for axis, size in by_axis.items()} for by_axis in sizes)
     with contextlib.redirect_stdout(io.StringIO()):  # it tells of its progress
-        program = torch.onnx.export(network, inputs, dynamo=True, input_names=names, dynamic_shapes=shapes if any(sizes) else None, opset_version=18, **given)
+        program = torch.onnx.export(network, inputs, dynamo=True, input_names=names, dynamic_shapes=shapes if any(sizes) else None, opset_version=18)
     return program.model_proto
 
 
@@ -169,19 +169,6 @@ both(Steps, (numbers(2, 4, 4),), [IMAGES], (numbers(3, 4, 4),))
 def branch_program():
     x = -numbers(3, 4).abs()
     return Case(by_program(Branch(), (-x,), [{}], ["x0"]), {"x0": x.numpy()}, [(x - 1).numpy()])
-
-
-@exported
-def weights_beside():
-    """As a file with its weights in another, which the exporter of programs writes for large models."""
-    import tempfile
-    from pathlib import Path
-
-    network, x = Perceptron().eval(), numbers(4, 8)
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        torch.onnx.export(network, (x,), dynamo=True, input_names=["x0"]).save(Path(folder, "model.onnx"), external_data=True)
-        model = onnx.load(Path(folder, "model.onnx"))
-    return Case(model, {"x0": x.numpy()}, [network(x).detach().numpy()])
 
 
 if __name__ == "__main__":

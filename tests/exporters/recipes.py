@@ -3,6 +3,9 @@
 
     recipes.py HEADING...
 """
+import contextlib
+import io
+import logging
 import os
 import re
 import sys
@@ -23,14 +26,18 @@ def blocks(heading):
 
 
 def main():
+    # Of what exporters tell while they work.
     warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     wrong = 0
     for heading in sys.argv[1:]:
         for block in blocks(heading):
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)
                 try:
-                    exec(compile(block, f"the block below {heading}", "exec"), {"__name__": "recipe"})
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        exec(compile(block, f"the block below {heading}", "exec"), {"__name__": "recipe"})
                 except Exception:
                     wrong += 1
                     print(f"FAILED {heading}: {traceback.format_exc(limit=-3)}")

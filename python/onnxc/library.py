@@ -3,19 +3,27 @@
     library = onnxc.Library("model.onnx", target="x86-64-v3")     # compiles here, once
     session = library.session()                                   # where it arrives: no compiler, no onnx; nothing is compiled
 """
+from __future__ import annotations
+
 import hashlib
 import os
 import tempfile
 import threading
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from . import arguments as a
 from . import build, processor
-from .session import InferenceSession
+from .session import InferenceSession, Slot
 
-Column = namedtuple("Column", "name type_name dims kind")
-Column.__doc__ = "An input or output: the name, ONNX's element type, the extents (negative ones are open), and abi.TENSOR or another kind."
+class Column(NamedTuple):
+    """An input or output: the name, ONNX's element type, the extents (negative ones are open), and abi.TENSOR or another kind."""
+
+    name: str
+    type_name: str | None
+    dims: tuple[int, ...]
+    kind: int
 
 
 class ProcessorError(RuntimeError):
@@ -32,14 +40,14 @@ class Library:
     CompileError: the model cannot be compiled. ValueError: no such target, or maps and states, which have no place in a table.
     """
 
-    def __init__(self, model, target: str = "native", *, dims: Mapping | None = None, custom_ops: Mapping | None = None, include_dirs: Sequence = (),
-                 options: Sequence[str] = ()):
+    def __init__(self, model: a.Model, target: str = "native", *, dims: a.Dims | None = None, custom_ops: Mapping[str, str] | None = None,
+                 include_dirs: Sequence[a.Path] = (), options: Sequence[str] = ()) -> None:
         if target != "native" and target not in processor.TARGETS:
             raise ValueError(f"no unit for {target!r} can be loaded by another process; there are native, {', '.join(processor.TARGETS)}")
         if any(option.startswith(("--target", "--zipmap=map", "--state")) for option in options):
             raise ValueError("--target is the argument target; maps and states have no place in a table")
         options = ["--zipmap=tensor", *(option for option in options if option != "--zipmap=tensor")]
-        how = {"dims": dims, "custom_ops": custom_ops, "include_dirs": include_dirs}
+        how: dict[str, Any] = {"dims": dims, "custom_ops": custom_ops, "include_dirs": include_dirs}
         path = build.compile(model, **how, options=[*options, f"--target={target}"])
         self.target = target
         self.content = Path(path).read_bytes()
@@ -85,7 +93,7 @@ _sessions: dict[str, InferenceSession] = {}
 _lock = threading.Lock()
 
 
-def _describe(slot) -> Column:
+def _describe(slot: Slot) -> Column:
     return Column(slot.name, slot.type_name, tuple(slot.dims), slot.kind)
 
 
@@ -109,4 +117,4 @@ def _folder(digest: str) -> Path:
         return Path(_temporary.name)
 
 
-_temporary: tempfile.TemporaryDirectory | None = None
+_temporary: tempfile.TemporaryDirectory[str] | None = None

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import table_outputs
+from .arguments import Dims, Model
 from .library import Library
-from .tables import RowError, TableModel
+from .table_inputs import RowError
+from .tables import TableModel
 
 if TYPE_CHECKING:
     import pyarrow
@@ -78,8 +80,8 @@ class Predictor(TableModel):
         return columns
 
 
-def predict(dataset: ray.data.Dataset, model, *, target: str = "native", dims: Mapping | None = None, options: Sequence[str] = (),
-            actors: int | tuple[int, int] = (1, 8), batch_size: int | None = None, map_options: Mapping[str, Any] | None = None, **arguments) -> ray.data.Dataset:
+def predict(dataset: ray.data.Dataset, model: Library | Model, *, target: str = "native", dims: Dims | None = None, options: Sequence[str] = (),
+            actors: int | tuple[int, int] = (1, 8), batch_size: int | None = None, map_options: Mapping[str, Any] | None = None, **arguments: Any) -> ray.data.Dataset:
     """The dataset of a model's outputs, computed by actors.
 
     model:        an onnxc.Library, or what it takes, with `target`, `dims` and `options` for it

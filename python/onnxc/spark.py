@@ -7,11 +7,13 @@ The model is compiled where this is called; workers need this package, pyarrow, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import table_outputs
+from .arguments import Dims, Model
 from .library import Library
-from .tables import RowError, TableModel
+from .table_inputs import RowError
+from .tables import TableModel
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["RowError", "predict"]
 
 
-def predict(frame: pyspark.sql.DataFrame, model, *, inputs: Mapping | None = None, outputs: Sequence[str] | Mapping[str, str] | None = None,
-            missing: Mapping | None = None, keep: Sequence[str] | bool = False, errors: str = "raise", error_column: str = "error", rounding: bool = False,
-            batch: bool | None = None, target: str = "native", dims: Mapping | None = None, options: Sequence[str] = ()) -> pyspark.sql.DataFrame:
+def predict(frame: pyspark.sql.DataFrame, model: Library | Model, *, inputs: Mapping[str, str | Sequence[str]] | None = None,
+            outputs: Sequence[str] | Mapping[str, str] | None = None, missing: Mapping[str, Any] | None = None, keep: Sequence[str] | bool = False,
+            errors: str = "raise", error_column: str = "error", rounding: bool = False, batch: bool | None = None, target: str = "native", dims: Dims | None = None, options: Sequence[str] = ()) -> pyspark.sql.DataFrame:
     """The frame of a model's outputs, row by row as `frame` has them. Nothing is computed before an action asks for it.
 
     model:         an onnxc.Library, or what it takes, with `target`, `dims` and `options` for it

@@ -4,6 +4,7 @@ This knows no cluster. onnxc.ray and onnxc.spark bring it to the batches of thei
 """
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,9 @@ class TableModel:
     TypeError, ValueError: model and arguments do not fit each other; the text says why.
     """
 
-    def __init__(self, library: Library, *, inputs: Mapping | None = None, outputs: Sequence[str] | Mapping[str, str] | None = None,
-                 missing: Mapping | None = None, keep: Sequence[str] | bool = False, errors: str = "raise", error_column: str = "error",
-                 rounding: bool = False, batch: bool | None = None):
+    def __init__(self, library: Library, *, inputs: Mapping[str, str | Sequence[str]] | None = None, outputs: Sequence[str] | Mapping[str, str] | None = None,
+                 missing: Mapping[str, Any] | None = None, keep: Sequence[str] | bool = False, errors: str = "raise", error_column: str = "error",
+                 rounding: bool = False, batch: bool | None = None) -> None:
         if not isinstance(library, Library):
             raise TypeError("a model travels as onnxc.Library(model), which is compiled where the program starts, not on each worker")
         if errors not in ("raise", "null"):
@@ -48,7 +49,8 @@ class TableModel:
             raise ValueError(f"{library.name} has no open batch dimension in front of each input")
         self.batched = can_batch if batch is None else batch
         self.strips = not self.batched and batch is None and any(d < 0 or d == 1 for d in leading)
-        self.rows_at_once, self.whole = 1, set()  # the outputs that are a row's as they are
+        self.rows_at_once = 1
+        self.whole: set[str] = set()  # the outputs that are a row's as they are
         if self.batched:
             self.rows_at_once = min(ROWS_AT_ONCE, *(library.symbols[-1 - d][2] for d in leading))
         self.outputs = [(self._by_rows(output, leading), name) for output, name in self.outputs]
@@ -68,7 +70,7 @@ class TableModel:
             raise ValueError(f"two columns of the result would be called {twice[0]!r}; outputs={{{made[0]!r}: ...}} renames, keep=[...] chooses")
         return kept
 
-    def run(self, columns: Mapping, count: int, place: str = "", first: int = 0) -> tuple[list[np.ndarray], dict[int, str]]:
+    def run(self, columns: Mapping[str, Any], count: int, place: str = "", first: int = 0) -> tuple[list[np.ndarray], dict[int, str]]:
         """The outputs for `count` rows of `columns` (Arrow's arrays or numpy's), and what is wrong with those that failed, which the outputs leave out.
 
         place, first: what a message calls the table ("in partition 3"), and the number of its first row
@@ -76,7 +78,9 @@ class TableModel:
         """
         session = self.library.session()
         feeds = [[self._prepare(column, name, columns[name]) for name in names] for column, names in zip(self.library.inputs, self.sources)]
-        pieces, failed, rooms = [[] for _ in self.outputs], {}, {}
+        pieces: list[list[np.ndarray]] = [[] for _ in self.outputs]
+        failed: dict[int, str] = {}
+        rooms: dict[str, np.ndarray] = {}
         for span in self._spans(feeds, count):
             todo = [span]
             while todo:

@@ -11,6 +11,6 @@ if ! "$ONNXC_PYTHON" -c 'import numpy, onnx' 2>/dev/null; then
   echo "no Python with numpy and onnx: tools/setup.sh --test-deps"
   exit 77
 fi
-export ONNXC_EXECUTABLE="$build/onnxc" PYTHONPATH="python:python/tests" PYTHONDONTWRITEBYTECODE=1
+export ONNXC_EXECUTABLE="$build/onnxc" PYTHONPATH="$PWD/python:$PWD/python/tests" PYTHONDONTWRITEBYTECODE=1
 if [ $# = 0 ]; then set -- discover -s python/tests; fi
 exec "$ONNXC_PYTHON" -m unittest "$@"

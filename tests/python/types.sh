@@ -6,4 +6,4 @@ cd "$(dirname "$0")/../.."
 mypy="${MYPY:-$ONNXC_TEST_VENV/bin/mypy}"
 [ -x "$mypy" ] || { echo "no mypy: tools/setup.sh --test-deps"; exit 77; }
 export MYPYPATH=python
-exec "$mypy" --strict --python-version 3.10 --cache-dir "$ONNXC_CACHE/mypy" python/onnxc tests/python/user.py
+exec "$mypy" --config-file pyproject.toml --python-version 3.10 --cache-dir "$ONNXC_CACHE/mypy" python/onnxc tests/python/user.py

@@ -71,6 +71,16 @@ def as_a_backend(model: onnx.ModelProto, image: Image) -> tuple[Any, ...]:
     return prepared.run([image])
 
 
+def elsewhere(model: Path) -> onnxc.InferenceSession:
+    library = onnxc.Library(model, target="x86-64-v3", dims={"batch": (1, 64)}, options=["-O2"])
+    names: list[str] = [column.name for column in library.inputs]
+    assert names
+    try:
+        return library.session()
+    except onnxc.ProcessorError:
+        raise
+
+
 def mistakes(session: onnxc.InferenceSession, options: onnxc.SessionOptions) -> None:
     onnxc.InferenceSession(3)  # type: ignore[arg-type]
     onnxc.InferenceSession("model.onnx", thread=2)  # type: ignore[call-arg]
@@ -82,3 +92,4 @@ def mistakes(session: onnxc.InferenceSession, options: onnxc.SessionOptions) -> 
     onnxc.quantize("model.onnx", "small.onnx", format="int8")  # type: ignore[arg-type]
     onnxc.compress("model.onnx", "small.onnx")  # type: ignore[call-arg]
     onnxc.compile("model.onnx", dims={"batch": "8"})  # type: ignore[dict-item]
+    onnxc.Library("model.onnx", custom_ops=["my.Op"])  # type: ignore[arg-type]

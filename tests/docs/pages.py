@@ -90,6 +90,7 @@ PAGES = {
             "onnxc::Memory": Wrap("#include <onnxc/base.hpp>\n#include <onnxc/memory.hpp>\n#include <onnxc/model.h>\n#include <span>\nstruct Text { onnxc_value& value; };\nnamespace tokenizer { onnxc::Status run(int, Text, std::span<std::byte>, onnxc::Memory&); }\n"
                                   "void use(const std::int64_t*, std::int64_t);\nvoid caller(int text, std::span<std::byte> arena) {\n", "}\n", [("memory)) …", "memory)) return;")]),
         }),
+    "docs/exporting.md": Page(not_run={"python": "tests/exporters runs it, where the frameworks are"}),
     "docs/firmware.md": Page(
         own_compiler=True, varies=["model.onnx"],  # which is the reader's
         files={"model.onnx": DIGITS, "kws.onnx": DIGITS}, before=[make_samples, "onnxc samples/digits/digits.onnx --target=generic --namespace=kws --self-test -o kws_tested.cpp"],

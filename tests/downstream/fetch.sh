@@ -2,10 +2,11 @@
 # A project that takes onnxc's sources by FetchContent has the model in its program, and nothing else of onnxc in what it builds and installs.
 #
 #   tests/downstream/fetch.sh [BUILD_FOLDER]            how it is configured
-#   tests/downstream/fetch.sh BUILD_FOLDER --all        also built, which compiles onnxc once more, into build-fetched
+#   tests/downstream/fetch.sh BUILD_FOLDER --all        also built, which compiles onnxc once more, into build-fetched, at -O0: it is about rules
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
+export AT_LEVEL=-O0 AT_LEVEL_CXX="${CXX:-c++}" CXX="$PWD/tests/at_level.sh"
 out="$PWD/build-fetched" log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
 quietly() { "$@" >"$log" 2>&1 || { tail -n 40 "$log"; echo "FAILED: $*"; exit 1; }; }

@@ -2,7 +2,7 @@
 # Models over tables: columns and failures by row; the same on clusters of two local workers each, of Ray and of Spark, to the bit, and right against ONNX Runtime.
 #
 #   tests/cluster/run.sh [BUILD_FOLDER]          small tables
-#   tests/cluster/run.sh BUILD_FOLDER --all      a million rows
+#   tests/cluster/run.sh BUILD_FOLDER --all      a million rows; also the blocks of docs/clusters.md
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh

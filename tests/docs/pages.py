@@ -121,6 +121,7 @@ PAGES = {
         wraps={"report =": Wrap("import numpy as np, onnxc\nsamples = np.load('samples.npz')['image']\n")}),
     "docs/reducing.md": Page(not_run={"COMMAND": NAMES}),
     "docs/report.md": Page(files={"model.onnx": DIGITS}, before=["onnxc profile model.onnx --dim batch=1 --seconds 0.1 --json profile.json"]),
+    "docs/clusters.md": Page(not_run={"^tools/setup.sh": BUILDS, "python": "it wants Ray and Spark; tests/cluster runs the blocks of this page"}),
     "docs/server.md": Page(
         files={"digits.onnx": DIGITS},
         before=["$ONNXC_PYTHON tests/docs/churn.py churn.onnx",

@@ -219,12 +219,28 @@ class Propagation {
     value.elements.reset();
   }
 
+  /// What is wrong with a part of a node is told of the node, which is what the model has.
+  template <class Work>
+  static auto told_of(const Node& whole, const Work& work) {
+    try {
+      return work();
+    } catch (const Error& e) {
+      std::vector<Diagnostic> told = e.diagnostics();
+      for (Diagnostic& d : told) {
+        if (d.op.empty() || d.op == whole.full_op() || d.node != whole.name) continue;
+        d.found = fmt::format("its {}: {}", d.op, d.found);
+        d.op = whole.full_op();
+      }
+      throw Error(e.kind(), std::move(told));
+    }
+  }
+
   /// Replaces a composite node by its parts, the last of which compute the node's outputs.
   void take_apart(Graph& graph, const Operator& op, const Node& node) {
     check_arity(op, node);
     const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh_);
-    const auto results = op.decompose(builder, node);
+    const auto results = told_of(node, [&] { return op.decompose(builder, node); });
     if (!results) {
       ONNXC_CHECK(!is_composition(op), "a composition has parts");
       return settle(graph, node);
@@ -234,7 +250,7 @@ class Propagation {
         hand_over_name(graph, node.outputs[i], (*results)[i]);
     }
     for (Node& part : builder.take()) {
-      if (budget_.evaluates) visit(graph, std::move(part));
+      if (budget_.evaluates) told_of(node, [&] { visit(graph, std::move(part)); });
       else settle(graph, std::move(part));
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {

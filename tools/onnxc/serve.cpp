@@ -65,8 +65,7 @@ class Compiler {
 
   ModelSource::Unit load(const fs::path& model) {
     const fs::path made = folder_.path() / fmt::format("{}.so", next_.fetch_add(1));
-    std::vector<std::string> command{
-        fs::read_symlink("/proc/self/exe").string(), model.string(), "--emit=shared", "--namespace=served", "-o", made.string()};
+    std::vector<std::string> command{"/proc/self/exe", model.string(), "--emit=shared", "--namespace=served", "-o", made.string()};
     command.insert(command.end(), options_.begin(), options_.end());
     const ProcessResult result = run_process(command, 0, &stop_);
     if (!result.ok()) {

@@ -119,6 +119,14 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (!c.has(5) || !c.has(6)) c.fail("seqlens_k or total_sequence_length is missing");
   const Extents shape = c.extents(c.raw(0));
   const Dim batch = shape[0], tokens = shape[1];
+  for (int i : {1, 2}) {  // keys and values are those of the call's own tokens
+    if (!c.has(i) || c.rank(c.raw(i)) != 3) continue;
+    const Extents own = c.extents(c.raw(i));
+    if ((own[0] - batch).is_constant() && !(own[0] == batch))
+      c.fail(fmt::format("query has a batch of {}, and input {} one of {}", batch.text(), i, own[0].text()));
+    if ((own[1] - tokens).is_constant() && !(own[1] == tokens))
+      c.fail(fmt::format("query has {} tokens, and input {} has {}", tokens.text(), i, own[1].text()));
+  }
   Heads h = grouped_heads(c, heads, groups);
   if (c.has(14)) {
     const Attributes norm{{"axis", int64_t{-1}}, {"epsilon", node.number("qk_norm_epsilon", 1e-6f)}};

@@ -193,3 +193,26 @@ def bad_split():
 @case(INVALID, "Gather 'n'")
 def gather_float_indices():
     return one("Gather", extra=["w"], weights=[tensor("w", [0.5])])
+
+
+def grouped_attention(query, key, value_):
+    shapes = {"q": query, "k": key, "v": value_, "past_k": (1, 1, 3, 4), "past_v": (1, 1, 3, 4)}
+    inputs = [value(name, shape) for name, shape in shapes.items()] + [value("last", (1,), T.INT32), value("total", (), T.INT32)]
+    operator = node("GroupQueryAttention", [*shapes, "last", "total"], ["y", "", ""], name="n", domain="com.microsoft", num_heads=3, kv_num_heads=1)
+    return model([operator], inputs, [value("y", None)], opsets=(("", 17), ("com.microsoft", 1)))
+
+
+@case(INVALID, "com.microsoft.GroupQueryAttention 'n'", "1 tokens, and input 1 has 2", code="E0301")
+def keys_of_other_tokens():
+    return grouped_attention((1, 1, 12), (1, 2, 4), (1, 2, 4))
+
+
+@case(INVALID, "com.microsoft.GroupQueryAttention 'n'", "a batch of 2, and input 1 one of 3", code="E0301")
+def keys_of_another_batch():
+    return grouped_attention((2, 1, 12), (3, 1, 4), (3, 1, 4))
+
+
+@case(INVALID, "com.microsoft.GroupQueryAttention 'n'", "its Concat", "4 and 5 do not match", code="E0303")
+def a_part_of_a_node():
+    """What is wrong with a part is told of the node that the model has."""
+    return grouped_attention((1, 1, 12), (1, 1, 5), (1, 1, 5))

@@ -39,6 +39,19 @@ void Batcher::submit(std::shared_ptr<Job> job) {
   changed_.notify_one();
 }
 
+void Batcher::drop_waiting() {
+  std::deque<std::shared_ptr<Job>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.swap(queue_);
+  }
+  for (std::shared_ptr<Job>& job : waiting) {
+    job->error = RequestError(503, "the server ends");
+    const auto done = std::move(job->done);
+    done(std::move(job));
+  }
+}
+
 void Batcher::join_waiting(std::vector<std::shared_ptr<Job>>& batch, int64_t& rows) {
   const auto batch_symbol = static_cast<std::size_t>(servable_->batch_symbol());
   const auto fits = [&](const Job& job) {

@@ -32,6 +32,9 @@ class Batcher {
   /// Calls job->done when it has its result or error. Throws RequestError(503) when the queue is full.
   void submit(std::shared_ptr<Job> job);
 
+  /// Ends jobs that wait with status 503.
+  void drop_waiting();
+
   const Servable& servable() const { return *servable_; }
   bool joins() const { return most_rows_ > 1; }
   ModelMetrics& metrics() const { return metrics_; }

@@ -21,8 +21,10 @@
 #include <thread>
 #include <vector>
 
+#include "serving/later.h"
 #include "serving/log.h"
 #include "serving/protocol.h"
+#include "serving/stream.h"
 
 namespace onnxc::serving {
 namespace {
@@ -31,74 +33,11 @@ namespace net = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 using net::ip::tcp;
-using Socket = net::basic_stream_socket<tcp, net::strand<net::io_context::executor_type>>;
-
-/// A socket whose operations end with operation_aborted once their time is over. It stays open, so that the client is told. (Beast's own stream closes it.)
-class Stream : public std::enable_shared_from_this<Stream> {
- public:
-  explicit Stream(Socket socket) : socket_(std::move(socket)), timer_(socket_.get_executor()) {}
-  Socket& socket() { return socket_; }
-  auto get_executor() { return socket_.get_executor(); }
-  /// For what is begun from now on, on the socket's strand.
-  void expires_after(std::chrono::milliseconds time) {
-    timer_.expires_after(time);
-    timer_.async_wait([weak = weak_from_this(), begun = ++limits_](beast::error_code error) {
-      if (const auto self = weak.lock(); self && !error && begun == self->limits_) self->cancel();
-    });
-  }
-  void expires_never() {
-    ++limits_;
-    timer_.cancel();
-  }
-  void cancel() {
-    beast::error_code ignored;
-    socket_.cancel(ignored);
-  }
-
- private:
-  Socket socket_;
-  net::basic_waitable_timer<Clock, net::wait_traits<Clock>, Socket::executor_type> timer_;
-  int limits_ = 0;
-};
-
 constexpr std::size_t kHeaderBytes = 16 << 10;
+constexpr std::size_t kGrowth = 8;  // of a body that is read: a number takes two bytes of JSON, and a string four of binary data
 constexpr std::chrono::seconds kLinger{2}, kGrace{1};
 constexpr std::size_t kLingerBytes = 1 << 20;
 constexpr const char* kJsonBytes = "Inference-Header-Content-Length";
-
-/// Waits in a coroutine for what another thread gives once.
-template <class T>
-class Later {
- public:
-  /// From any thread; the coroutine goes on in `executor`.
-  template <class Executor>
-  void give(const Executor& executor, T value) {
-    std::function<void()> resume;
-    {
-      const std::lock_guard lock(mutex_);
-      value_ = std::move(value);
-      resume = std::move(resume_);
-    }
-    if (resume) net::post(executor, std::move(resume));
-  }
-  net::awaitable<T> get() {
-    co_await net::async_initiate<const net::use_awaitable_t<>&, void()>(
-        [this](auto handler) {
-          // A handler is moved, not copied, and std::function copies.
-          auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-          const std::unique_lock lock(mutex_);
-          resume_ = [shared] { std::move (*shared)(); };
-          if (value_) net::post(net::get_associated_executor(*shared), std::exchange(resume_, {}));
-        },
-        net::use_awaitable);
-    co_return std::move(*value_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::optional<T> value_;
-  std::function<void()> resume_;
-};
 
 }  // namespace
 
@@ -269,7 +208,7 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
                                                         : 0;
       if (bytes > options_.body_bytes)
         co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
-      const Share share(bodies_, options_.bodies_bytes, bytes);
+      const Share share(bodies_, options_.bodies_bytes, kGrowth * bytes);
       if (!share.is_granted()) co_return co_await refuse(stream, 503, "too many requests are being read; try again");
       stream.expires_after(options_.body_limit);
       if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {

@@ -16,8 +16,9 @@ struct HttpOptions {
   std::string address = "127.0.0.1";  ///< where it listens: an IP address
   uint16_t port = 8000;               ///< 0: any that is free
   int threads = 1;
-  std::size_t body_bytes = std::size_t{64} << 20;   ///< of one request
-  std::size_t bodies_bytes = std::size_t{1} << 30;  ///< of all requests that are being read or answered
+  std::size_t body_bytes = std::size_t{64} << 20;  ///< of one request
+  std::size_t bodies_bytes =
+      std::size_t{4} << 30;  ///< that requests under way may take, once they are read: eight times their length at most
   std::size_t connections = 1024;
   std::chrono::seconds idle_limit{75};    ///< between two requests of a connection
   std::chrono::seconds header_limit{10};  ///< from the first byte of a request to the end of its header

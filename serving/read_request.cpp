@@ -1,6 +1,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>  // its library, so that none is linked
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -385,6 +386,8 @@ std::shared_ptr<InferRequest> read_request(std::string body, std::optional<std::
     }
     request->inputs.push_back(std::move(tensor));
   }
+  const bool is_json = std::ranges::none_of(handler.inputs, [](const Draft& draft) { return draft.binary_bytes.has_value(); });
+  if (is_json && rest.empty()) request->body = {};  // nothing points to it
   if (!rest.empty()) refuse(std::to_string(rest.size()) + " bytes of binary data belong to no input");
   return request;
 }

@@ -33,9 +33,12 @@ void ServerOptions::add_to(CLI::App& app) {
   group->add_option("--max-body", http.body_bytes, "Bytes of a request; larger ones get status 413")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("64M");
-  group->add_option("--max-bodies", http.bodies_bytes, "Bytes of all requests under way; more get status 503")
+  group
+      ->add_option(
+          "--max-bodies", http.bodies_bytes,
+          "Bytes of all requests under way, each of which counts eight times: it may take that once it is read; more get status 503")
       ->transform(CLI::AsSizeValue(false))
-      ->default_str("1G");
+      ->default_str("4G");
   group->add_option("--max-run", limits.run_bytes, "Bytes that a run may take for outputs and scratch memory; larger ones get status 413")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("4G");
@@ -117,6 +120,10 @@ int serve(const ServerOptions& options, const std::function<std::vector<ModelSou
   service.set_ready(false);
   std::this_thread::sleep_for(std::chrono::seconds(options.shutdown_delay_seconds));
   const bool is_done = http.drain(std::chrono::seconds(options.drain_seconds));
+  if (!is_done) {  // what runs cannot be stopped; what waits is told
+    for (const auto& model : repository.all()) model->batcher.drop_waiting();
+    http.drain(std::chrono::seconds(1));
+  }
   log(is_done ? LogLevel::Events : LogLevel::Errors, is_done ? "ended" : "ended before all requests were answered");
   return is_done ? 0 : 1;
 }

@@ -131,6 +131,23 @@ def check_limits(folder):
         for thread in threads:
             thread.join()
         assert sorted(answers) == [200, 504], answers  # the second has waited longer than it may
+    with Server([ONNXC, "serve", folder / "slow.onnx", "--workers", "1", "--drain-timeout", "1"]) as server:
+        answers.clear()
+
+        def ask():
+            try:
+                answers.append(server.infer("slow", x)[0])
+            except OSError:  # of the run that is under way, whose time is over
+                answers.append(0)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        assert server.end() == 1  # not all were answered: those that waited are told so
+        for thread in threads:
+            thread.join()
+        assert sorted(answers) == [0, 503, 503, 503], answers
     print("limits are kept, and tell of themselves")
 
 

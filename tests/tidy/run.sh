@@ -29,7 +29,7 @@ for entry in json.load(open(sys.argv[1])):
         entries.append({**entry, "file": file, "command": entry["command"].replace(entry["file"], file)})
 json.dump(entries, open(sys.argv[2], "w"))
 PYTHON
-compiled() { "$ONNXC_PYTHON" -c 'import json, os, sys; print("\n".join(sorted({os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1]))})))' "$commands/compile_commands.json" | grep -E '^(compiler|codegen|targets|tools)/.*\.cpp$'; }
+compiled() { "$ONNXC_PYTHON" -c 'import json, os, sys; print("\n".join(sorted({os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1]))})))' "$commands/compile_commands.json" | grep -E '^(compiler|codegen|serving|targets|tools)/.*\.cpp$'; }
 changed() { { git diff --name-only HEAD; git ls-files --others --exclude-standard; git log -20 --name-only --format=; } 2>/dev/null; }
 case "${1:-}" in
   --all) mapfile -t files < <(compiled) ;;

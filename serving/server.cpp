@@ -1,12 +1,28 @@
 #include "serving/server.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <fstream>
 #include <thread>
 
 #include "serving/log.h"
 #include "serving/protocol.h"
 
 namespace onnxc::serving {
+
+namespace {
+
+/// Those that this process may use: of the machine, and of the control group that a container is.
+int processors() {
+  const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::ifstream file("/sys/fs/cgroup/cpu.max");  // `max 100000`, or the microseconds of so many
+  double quota = 0, period = 0;
+  if (!(file >> quota >> period) || quota <= 0 || period <= 0) return all;
+  return std::clamp(static_cast<int>(std::ceil(quota / period)), 1, all);
+}
+
+}  // namespace
 
 void ServerOptions::add_to(CLI::App& app) {
   const auto group = app.add_option_group("Server");
@@ -64,8 +80,7 @@ void ServerOptions::add_to(CLI::App& app) {
 
 void ServerOptions::finish() {
   batch.delay = std::chrono::microseconds(batch_delay_us_);
-  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  batch.workers = workers_ > 0 ? workers_ : std::max(1, processors / std::max(1, batch.threads));
+  batch.workers = workers_ > 0 ? workers_ : std::max(1, processors() / std::max(1, batch.threads));
   service.request_limit = std::chrono::seconds(request_seconds_);
   http.body_limit = std::chrono::seconds(request_seconds_);
   log_level() = log_ == "none"     ? LogLevel::None

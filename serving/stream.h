@@ -37,7 +37,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
  private:
   Socket socket_;
-  boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Socket::executor_type> timer_;
+  boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Socket::executor_type>
+      timer_;
   int limits_ = 0;
 };
 

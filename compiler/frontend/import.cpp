@@ -267,6 +267,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   external.most_dense_bytes = options.max_dense_bytes;
   TypeImporter types(options);
   imported.graph = GraphImporter(info, schemas, types, external, model).import(*model.mutable_graph(), {}, nullptr, nullptr, 0);
+  info.unmet_dims = types.unmet_dims();
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
   check_memory();
   return imported;

@@ -19,6 +19,7 @@ struct ModelInfo {
   int64_t model_version = 0;
   std::map<std::string, std::string> metadata;
   std::vector<std::filesystem::path> files;  ///< the model and its external data
+  std::vector<std::string> unmet_dims;       ///< named by ImportOptions::dims, and by no type of the model
 };
 
 struct Imported {

@@ -11,7 +11,7 @@ void check_name(const std::string& name) {
   if (name.find('\0') != name.npos) throw Error(ErrorCode::NameClash, fmt::format("the name '{}' holds a NUL", name));
 }
 
-Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value, int depth) const {
+Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value, int depth) {
   if (depth > 16) throw Error(ErrorCode::NestedTooDeeply, fmt::format("'{}' has a type nested too deeply", value));
   const auto element = [&](int32_t number) {
     const auto type = element_type_numbered(number);
@@ -44,7 +44,7 @@ Type TypeImporter::import(const onnx::TypeProto& proto, const std::string& value
   }
 }
 
-Dim TypeImporter::dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) const {
+Dim TypeImporter::dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) {
   if (proto.has_dim_value()) {
     if (proto.dim_value() < 0) throw Error(ErrorCode::StatedType, fmt::format("'{}' has extent {}", value, proto.dim_value()));
     return proto.dim_value();
@@ -52,12 +52,24 @@ Dim TypeImporter::dim(const onnx::TensorShapeProto::Dimension& proto, const std:
   const std::string own = fmt::format("{}_{}", value, axis);
   std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : own;
   check_name(name);
-  if (const auto stated = options_.dims.find(name); stated != options_.dims.end() && !stated->second.is_one) name = own;
+  if (const auto stated = options_.dims.find(name); stated != options_.dims.end()) {
+    met_.insert(name);
+    if (!stated->second.is_one) name = own;
+  }
   if (const auto other = options_.same.find(name); other != options_.same.end()) return other->second;
   const auto it = options_.dims.find(name);
   if (it == options_.dims.end()) return Dim::symbol(name, 0, INT64_MAX);
+  met_.insert(name);
   if (it->second.min == it->second.max) return it->second.min;
   return Dim::symbol(name, it->second.min, it->second.max);
+}
+
+std::vector<std::string> TypeImporter::unmet_dims() const {
+  std::vector<std::string> unmet;
+  for (const auto& [name, range] : options_.dims) {
+    if (!met_.contains(name)) unmet.push_back(name);
+  }
+  return unmet;
 }
 
 }  // namespace onnxc

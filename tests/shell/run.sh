@@ -58,6 +58,8 @@ for form in json sarif; do
   check "$form: the exit status" [ "$status" = 1 ]
 done
 check "json" "$ONNXC_PYTHON" -c 'import json, sys; [error] = json.load(open(sys.argv[1]))["errors"]; assert error["code"] == "E0102" and error["kind"] == "invalid" and error["exit_code"] == 1 and error["file"].endswith("a folder/broken.onnx") and error["found"], error' "$work/json"
+check "a dimension that the model has not" bash -c '"$1" "$2" --target=generic --dim nowhere=3 -o "$3/unit.cpp" 2>&1 | grep -q "note: --dim nowhere changes nothing"' - "$onnxc" "$model" "$work"
+check "a dimension that it has" bash -c '! "$1" samples/dynamic_mlp/dynamic_mlp.onnx --target=generic --dim batch=3 -o "$2/unit.cpp" 2>&1 | grep note' - "$onnxc" "$work"
 check "sarif" "$ONNXC_PYTHON" -c '
 import json, sys
 log = json.load(open(sys.argv[1]))

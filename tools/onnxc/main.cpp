@@ -81,6 +81,9 @@ int compile_command(Arguments& a) {
   Outputs outputs(!a.manifest.empty());
   const auto finish = [&](const ModelInfo& info, const Target& target, const std::string& compiler,
                           const std::vector<std::filesystem::path>& read, const std::vector<std::string>& libraries) {
+    for (const std::string& name : info.unmet_dims)
+      fmt::print(stderr, "onnxc: note: --dim {} changes nothing, as the model has no dimension of that name; onnxc info has the names\n",
+                 one_line(name));
     if (!a.manifest.empty()) outputs.add(a.manifest, manifest({info, full_name(target), compiler, a.given, read}, outputs.hashes()));
     if (!a.depfile.empty()) outputs.add(a.depfile, depfile_text(a.output, read));
     if (!a.link_file.empty()) outputs.add(a.link_file, link_options(libraries));

@@ -10,7 +10,7 @@
 namespace onnxc::serving {
 namespace {
 
-constexpr int64_t kRows = 3;
+constexpr int64_t kParts = 3;
 
 /// Rows of made-up elements. Integers are 0 or 1, which most models take as an index.
 std::string made_up(const DataType& type, int64_t count, std::mt19937& random) {
@@ -67,8 +67,10 @@ bool same(const DataType& type, const void* a, int64_t at_a, const void* b, int6
 }  // namespace
 
 void Servable::check_rows() const {
-  const int64_t rows = std::min(kRows, most_rows());
-  if (rows < 2) return;
+  if (batch_symbol_ < 0) return;
+  const onnxc_symbol_info& symbol = unit_.symbols[batch_symbol_];
+  const int64_t least = std::max<int64_t>(1, symbol.min), parts = std::min(kParts, symbol.max / least);  // a part is the smallest request
+  if (parts < 2) return;
   std::mt19937 random(7);
   const auto request_of = [](const std::vector<InputTensor>& tensors) {
     auto request = std::make_shared<InferRequest>();
@@ -78,19 +80,19 @@ void Servable::check_rows() const {
   std::vector<std::string> data;
   data.reserve(inputs_.size());
   std::vector<InputTensor> all;
-  std::vector<std::vector<InputTensor>> alone(static_cast<std::size_t>(rows));
+  std::vector<std::vector<InputTensor>> alone(static_cast<std::size_t>(parts));
   for (const Tensor& tensor : inputs_) {
     InputTensor whole{tensor.name, tensor.type, tensor.shape, 1, nullptr, {}};
-    int64_t row = 1;
+    int64_t size = least;  // elements of a part
     for (std::size_t axis = 0; axis < whole.shape.size(); ++axis) {
       int64_t& extent = whole.shape[axis];
-      if (axis == 0) extent = rows;
+      if (axis == 0) extent = parts * least;
       else if (extent < 0)
         extent = std::min<int64_t>(std::max<int64_t>(extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].min, 4),
                                    extent == INT64_MIN ? 4 : unit_.symbols[-1 - extent].max);
-      if (axis > 0) row *= extent;
+      if (axis > 0) size *= extent;
     }
-    whole.count = row * rows;
+    whole.count = parts * size;
     if (tensor.type->is_string()) {
       static constexpr onnxc_string kTexts[] = {{"a", 1}, {"bc", 2}};
       for (int64_t i = 0; i < whole.count; ++i) whole.strings.push_back(kTexts[random() % 2]);
@@ -98,33 +100,37 @@ void Servable::check_rows() const {
       data.push_back(made_up(*tensor.type, whole.count, random));
       whole.data = data.back().data();
     }
-    for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t r = 0; r < parts; ++r) {
       InputTensor part = whole;
-      part.shape[0] = 1;
-      part.count = row;
-      if (tensor.type->is_string()) part.strings.assign(whole.strings.begin() + r * row, whole.strings.begin() + (r + 1) * row);
-      else part.data = whole.data + static_cast<std::size_t>(r * row) * tensor.type->bytes;
+      part.shape[0] = least;
+      part.count = size;
+      if (tensor.type->is_string()) part.strings.assign(whole.strings.begin() + r * size, whole.strings.begin() + (r + 1) * size);
+      else part.data = whole.data + static_cast<std::size_t>(r * size) * tensor.type->bytes;
       alone[static_cast<std::size_t>(r)].push_back(std::move(part));
     }
     all.push_back(std::move(whole));
   }
   Workspace workspace;
   const auto run_one = [&](const std::vector<InputTensor>& tensors) {
-    Job job = make_job(request_of(tensors));
-    Job* const one = &job;
-    run(std::span(&one, 1), workspace);
-    return job;
+    try {
+      Job job = make_job(request_of(tensors));
+      Job* const one = &job;
+      run(std::span(&one, 1), workspace);
+      return job.result;
+    } catch (const RequestError&) {
+      return std::shared_ptr<const RunResult>();
+    }
   };
-  const Job together = run_one(all);
-  if (together.error) return;  // made-up inputs do not suit every model: nothing is known then
-  for (int64_t r = 0; r < rows; ++r) {
-    const Job one = run_one(alone[static_cast<std::size_t>(r)]);
-    if (one.error) return;
+  // Made-up inputs do not suit every model: nothing is known of those that they do not suit.
+  const auto together = run_one(all);
+  for (int64_t r = 0; together && r < parts; ++r) {
+    const auto one = run_one(alone[static_cast<std::size_t>(r)]);
+    if (!one) return;
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-      const RunResult::Output &whole = together.result->outputs[k], &part = one.result->outputs[k];
-      int64_t row = 1;
-      for (std::size_t axis = 1; axis < part.shape.size(); ++axis) row *= part.shape[axis];
-      if (!same(*part.type, part.data, 0, whole.data, r * row, row))
+      const RunResult::Output &whole = together->outputs[k], &part = one->outputs[k];
+      int64_t size = 1;
+      for (const int64_t extent : part.shape) size *= extent;
+      if (!same(*part.type, part.data, 0, whole.data, r * size, size))
         throw std::runtime_error("a row of its output '" + outputs_[k].name +
                                  "' depends on the rows beside it: requests must not be joined");
     }

@@ -35,9 +35,33 @@ namespace http = beast::http;
 using net::ip::tcp;
 constexpr std::size_t kHeaderBytes = 16 << 10;
 constexpr std::size_t kGrowth = 8;  // of a body that is read: a number takes two bytes of JSON, and a string four of binary data
+constexpr std::size_t kFrameBytes = 256 << 10;
 constexpr std::chrono::seconds kLinger{2}, kGrace{1};
 constexpr std::size_t kLingerBytes = 1 << 20;
 constexpr const char* kJsonBytes = "Inference-Header-Content-Length";
+
+using Fields = http::request<http::string_body>;
+
+/// What is wrong with how a message says where it ends. Who is unsure of that would take the rest of it for the next request.
+std::string framing_fault(const Fields& fields) {
+  const auto encodings = fields.count(http::field::transfer_encoding);
+  if (encodings > 1 || (encodings == 1 && !beast::iequals(fields[http::field::transfer_encoding], "chunked")))
+    return "of transfer encodings 'chunked' alone is known";
+  if (encodings > 0 && (fields.version() < 11 || fields.count(http::field::content_length) > 0))
+    return "the length of the body is not clear";
+  if (fields.version() >= 11 && fields.count(http::field::host) != 1) return "one header Host is needed";
+  return {};
+}
+
+HttpRequest head_of(const Fields& fields) {
+  HttpRequest request;
+  request.method = std::string(fields.method_string());
+  if (request.method == "HEAD") request.method = "GET";
+  request.target = std::string(fields.target());
+  if (const auto found = fields.find(kJsonBytes); found != fields.end()) request.json_bytes = std::string(found->value());
+  request.content_encoding = std::string(fields[http::field::content_encoding]);
+  return request;
+}
 
 }  // namespace
 
@@ -46,12 +70,11 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
   State(const HttpOptions& options, Service& service, Metrics& metrics) : options_(options), service_(service), metrics_(metrics) {
     beast::error_code error;
     const auto address = net::ip::make_address(options.address, error);
-    if (error) throw std::runtime_error("'" + options.address + "' is no IP address to listen at");
+    if (error) throw ListenError("'" + options.address + "' is no IP address to listen at");
     const tcp::endpoint endpoint(address, options.port);
     const auto need = [&](const char* what) {
       if (error)
-        throw std::runtime_error("cannot listen at " + options.address + ", port " + std::to_string(options.port) + ": " + what +
-                                 error.message());
+        throw ListenError("cannot listen at " + options.address + ", port " + std::to_string(options.port) + ": " + what + error.message());
     };
     acceptor_.open(endpoint.protocol(), error);
     need("");
@@ -106,7 +129,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
   class Share {
    public:
     Share(std::atomic<std::size_t>& all, std::size_t most, std::size_t bytes) : all_(all), bytes_(bytes) {
-      is_granted_ = all_.fetch_add(bytes) + bytes <= most;
+      is_granted_ = all_.fetch_add(bytes) + bytes <= most || bytes == 0;
+      if (!is_granted_) all_.fetch_sub(std::exchange(bytes_, 0));
     }
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
@@ -160,8 +184,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     bool is_welcome = true;
     {
       const std::lock_guard lock(self->mutex_);
-      is_welcome = self->connections_.size() < self->options_.connections;
-      entry = self->connections_.insert(self->connections_.end(), {stream, is_idle});
+      is_welcome = self->connections_.size() < self->options_.connections;  // those that are refused do not count
+      if (is_welcome) entry = self->connections_.insert(self->connections_.end(), {stream, is_idle});
       self->metrics_.connections.store(static_cast<int64_t>(self->connections_.size()));
     }
     try {
@@ -176,6 +200,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     }
     beast::error_code ignored;
     stream->socket().close(ignored);
+    stream->expires_never();
+    if (!is_welcome) co_return;
     const std::lock_guard lock(self->mutex_);
     self->connections_.erase(entry);
     self->metrics_.connections.store(static_cast<int64_t>(self->connections_.size()));
@@ -183,7 +209,6 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
 
   net::awaitable<void> serve(std::shared_ptr<Stream> shared, bool& is_idle) {
     Stream& stream = *shared;
-    Socket& socket = stream.socket();
     beast::flat_buffer buffer;
     while (true) {
       beast::error_code error;
@@ -193,37 +218,43 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
       parser.body_limit(options_.body_bytes);
       if (buffer.size() == 0) {  // else the client sends the next request before it has its answer
         stream.expires_after(options_.idle_limit);
+        stream.limit_bytes(kHeaderBytes);
         is_idle = true;
-        const std::size_t bytes = co_await socket.async_read_some(buffer.prepare(kHeaderBytes), caught);
+        const std::size_t bytes = co_await stream.async_read_some(buffer.prepare(kHeaderBytes), caught);
         is_idle = false;
         if (error) co_return;
         buffer.commit(bytes);
       }
       stream.expires_after(options_.header_limit);
-      co_await http::async_read_header(socket, buffer, parser, caught);
+      stream.limit_bytes(kHeaderBytes);
+      co_await http::async_read_header(stream, buffer, parser, caught);
       if (error == http::error::end_of_stream) co_return;
       if (error) co_return co_await refuse_message(stream, error);
-      const std::size_t bytes = parser.content_length() ? static_cast<std::size_t>(*parser.content_length())
-                                : parser.chunked()      ? options_.body_bytes
-                                                        : 0;
+      if (const std::string wrong = framing_fault(parser.get()); !wrong.empty()) co_return co_await refuse(stream, 400, wrong);
+      const bool is_chunked = parser.chunked();
+      const std::size_t bytes = is_chunked ? options_.body_bytes : static_cast<std::size_t>(parser.content_length().value_or(0));
       if (bytes > options_.body_bytes)
         co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
       const Share share(bodies_, options_.bodies_bytes, kGrowth * bytes);
       if (!share.is_granted()) co_return co_await refuse(stream, 503, "too many requests are being read; try again");
-      stream.expires_after(options_.body_limit);
+      HttpRequest request = head_of(parser.get());  // before trailers come, which are no headers
+      stream.expires_after(time_for(bytes));
+      // What frames chunks, and what follows them, has a limit, too.
+      stream.limit_bytes(bytes + (is_chunked ? bytes / 4 + kFrameBytes : kHeaderBytes));
       if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
         http::response<http::empty_body> go_on(http::status::continue_, parser.get().version());
-        co_await http::async_write(socket, go_on, caught);
+        co_await http::async_write(stream, go_on, caught);
         if (error) co_return;
       }
-      co_await http::async_read(socket, buffer, parser, caught);
+      co_await http::async_read(stream, buffer, parser, caught);
       if (error) co_return co_await refuse_message(stream, error);
       stream.expires_never();
       http::request<http::string_body> message = parser.release();
       const bool keeps = message.keep_alive() && !is_draining_.load(std::memory_order_relaxed);
       const unsigned version = message.version();
       const bool is_head = message.method() == http::verb::head;
-      const HttpAnswer answer = co_await ask(shared, message);
+      request.body = std::move(message.body());
+      const HttpAnswer answer = co_await ask(shared, std::move(request));
       http::response<http::string_body> response(static_cast<http::status>(answer.status), version);
       response.set(http::field::content_type, answer.type);
       if (answer.json_bytes) response.set(kJsonBytes, std::to_string(*answer.json_bytes));
@@ -234,8 +265,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
       response.body() = answer.body;
       response.prepare_payload();
       if (is_head) response.body().clear();
-      stream.expires_after(options_.body_limit);
-      co_await http::async_write(socket, response, caught);
+      stream.expires_after(time_for(response.body().size()));
+      co_await http::async_write(stream, response, caught);
       if (error) co_return;
       if (!response.keep_alive()) {
         stream.socket().shutdown(tcp::socket::shutdown_send, error);
@@ -262,14 +293,10 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     });
   }
 
-  net::awaitable<HttpAnswer> ask(std::shared_ptr<Stream> stream, http::request<http::string_body>& message) {
-    HttpRequest request;
-    request.method = std::string(message.method_string());
-    if (request.method == "HEAD") request.method = "GET";
-    request.target = std::string(message.target());
-    if (const auto found = message.find(kJsonBytes); found != message.end()) request.json_bytes = std::string(found->value());
-    request.content_encoding = std::string(message[http::field::content_encoding]);
-    request.body = std::move(message.body());
+  /// How long so many bytes may take on their way.
+  std::chrono::milliseconds time_for(std::size_t bytes) const { return options_.body_limit + std::chrono::milliseconds(bytes / 1000); }
+
+  net::awaitable<HttpAnswer> ask(std::shared_ptr<Stream> stream, HttpRequest request) {
     const auto later = std::make_shared<Later<std::function<HttpAnswer()>>>();
     const auto watched = std::make_shared<Watched>();
     const std::string logged = log_level() == LogLevel::Requests ? request.method + " " + request.target : std::string();
@@ -295,6 +322,8 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
   net::awaitable<void> refuse_message(Stream& stream, beast::error_code error) {
     if (error == http::error::header_limit)
       co_return co_await refuse(stream, 431, "the header is larger than " + std::to_string(kHeaderBytes) + " bytes");
+    if (error == net::error::message_size)
+      co_return co_await refuse(stream, 413, "the frame of the message is larger than what it may hold");
     if (error == http::error::body_limit)
       co_return co_await refuse(stream, 413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
     if (error == net::error::operation_aborted) co_return co_await refuse(stream, 408, "the request took too long to come");
@@ -313,13 +342,13 @@ class HttpServer::State : public std::enable_shared_from_this<State> {
     response.prepare_payload();
     beast::error_code error;
     auto caught = net::redirect_error(net::use_awaitable, error);
-    Socket& socket = stream.socket();
     stream.expires_after(kLinger);
-    co_await http::async_write(socket, response, caught);
+    stream.limit_bytes(kLingerBytes);
+    co_await http::async_write(stream, response, caught);
     if (error) co_return;
     stream.socket().shutdown(tcp::socket::shutdown_send, error);
     std::array<char, 4096> rest{};
-    for (std::size_t bytes = 0; !error && bytes < kLingerBytes;) bytes += co_await socket.async_read_some(net::buffer(rest), caught);
+    while (!error) co_await stream.async_read_some(net::buffer(rest), caught);
   }
 
   const HttpOptions options_;

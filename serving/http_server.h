@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "serving/service.h"
@@ -13,9 +14,9 @@
 namespace onnxc::serving {
 
 struct HttpOptions {
-  std::string address = "127.0.0.1";  ///< where it listens: an IP address
-  uint16_t port = 8000;               ///< 0: any that is free
-  int threads = 1;
+  std::string address = "127.0.0.1";               ///< where it listens: an IP address
+  uint16_t port = 8000;                            ///< 0: any that is free
+  int threads = 0;                                 ///< that read and write; 0: two, or one for each processor where there are more
   std::size_t body_bytes = std::size_t{64} << 20;  ///< of one request
   std::size_t bodies_bytes =
       std::size_t{4} << 30;  ///< that requests under way may take, once they are read: eight times their length at most
@@ -25,9 +26,15 @@ struct HttpOptions {
   std::chrono::seconds body_limit{30};    ///< for the rest of it, and for its answer to be taken
 };
 
+/// The port cannot be opened.
+class ListenError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class HttpServer {
  public:
-  /// Opens the port. Throws std::runtime_error where it cannot.
+  /// Opens the port. Throws ListenError.
   HttpServer(const HttpOptions& options, Service& service, Metrics& metrics);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

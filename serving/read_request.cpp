@@ -16,6 +16,8 @@ namespace json = boost::json;
 
 [[noreturn]] void refuse(const std::string& what) { throw RequestError(400, what); }
 
+constexpr std::size_t kMostTensors = 4096;
+
 /// A number as it stands in JSON: integers keep all their digits.
 struct Number {
   enum class Kind : uint8_t { Signed, Unsigned, Real } kind;
@@ -171,6 +173,7 @@ class Handler {
     within_.push_back(next);
     if (next == At::Input) inputs.emplace_back();
     if (next == At::Output) outputs.emplace_back(), states_form.push_back(false);
+    if (inputs.size() > kMostTensors || outputs.size() > kMostTensors) refuse("there are more tensors than any model has");
     if (next == At::Shape && std::exchange(inputs.back().has_shape, true)) refuse("an input has two shapes");
     if (next == At::Data && before == At::Input && std::exchange(inputs.back().has_data, true)) refuse("an input has its data twice");
   }
@@ -349,7 +352,11 @@ std::shared_ptr<InferRequest> read_request(std::string body, std::optional<std::
   json::basic_parser<Handler> parser{json::parse_options()};
   json::error_code error;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
-  if (error) refuse("the body is not JSON, at byte " + std::to_string(read) + ": " + error.message());
+  if (error) {
+    const bool is_name = read < text.size() && (text[read] == 'N' || text[read] == 'I');
+    refuse("the body is not JSON, at byte " + std::to_string(read) + ": " + error.message() +
+           (is_name ? "; JSON has no NaN and no infinity, which binary data have" : ""));
+  }
   if (read != text.size())
     refuse("the body goes on after its JSON, at byte " + std::to_string(read) +
            "; where binary data follow, Inference-Header-Content-Length says so");

@@ -30,23 +30,40 @@ LoadedModel::LoadedModel(const ModelSource& source, const ModelSource::Unit& uni
       version(source.version),
       batcher(make_servable(unit, batch, limits), batch, metrics.of(source.name, source.version)) {}
 
-std::map<std::string, std::string> Repository::current_states() const {
+namespace {
+
+/// By model, what changes with where its versions come from.
+std::map<std::string, std::string> states_of(const std::vector<ModelSource>& sources) {
   std::map<std::string, std::string> states;
-  for (const ModelSource& source : list_()) states[source.name] += source.version + '\n' + source.origin + '\n' + source.state + '\n';
+  for (const ModelSource& source : sources) states[source.name] += source.version + '\n' + source.origin + '\n' + source.state + '\n';
   return states;
 }
 
-std::vector<std::string> Repository::changed_names() const {
-  const std::map<std::string, std::string> now = current_states();
-  std::vector<std::string> names;
-  const std::shared_lock lock(mutex_);
-  for (const auto& [name, state] : now) {
-    if (const auto before = states_.find(name); before == states_.end() || before->second != state) names.push_back(name);
+}  // namespace
+
+void Repository::refresh() {
+  std::map<std::string, std::string> now;
+  try {
+    now = states_of(list_());
+  } catch (const std::exception& error) {
+    log(LogLevel::Errors, "not looked at", {{"error", json_string(error.what())}});
+    return;
   }
-  for (const auto& [name, state] : states_) {
-    if (!now.contains(name)) names.push_back(name);
+  std::vector<std::string> changed, gone;
+  {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [name, state] : now) {
+      if (const auto before = states_.find(name); before == states_.end() || before->second != state) changed.push_back(name);
+    }
+    for (const auto& [name, state] : states_) {
+      if (!now.contains(name)) gone.push_back(name);
+    }
   }
-  return names;
+  for (const std::string& name : changed) load(name);
+  for (const std::string& name : gone) {
+    unload(name);
+    log(LogLevel::Events, "unloaded", {{"model", json_string(name)}});
+  }
 }
 
 std::shared_ptr<LoadedModel> Repository::find(const std::string& name, const std::string& version) const {
@@ -85,8 +102,17 @@ std::vector<std::string> Repository::load(const std::string& name) {
   const std::lock_guard one_at_a_time(loading_);
   std::vector<std::string> errors;
   std::map<std::string, Versions> loaded, kept;
-  const std::map<std::string, std::string> states = current_states();  // a change from here on is seen by the next look
-  for (const ModelSource& source : list_()) {
+  std::vector<ModelSource> sources;
+  try {
+    sources = list_();
+  } catch (const std::exception& error) {  // what is served stays
+    metrics_.failed_loads.fetch_add(1);
+    errors.emplace_back(error.what());
+    log(LogLevel::Errors, "not loaded", {{"error", json_string(error.what())}});
+    return errors;
+  }
+  const std::map<std::string, std::string> states = states_of(sources);  // a change from here on is seen by the next look
+  for (const ModelSource& source : sources) {
     if (!name.empty() && source.name != name) continue;
     kept[source.name][source.version];
     const auto begin = Clock::now();
@@ -136,6 +162,7 @@ std::vector<std::string> Repository::load(const std::string& name) {
 bool Repository::unload(const std::string& name) {
   Versions before;
   const std::unique_lock lock(mutex_);
+  states_.erase(name);
   const auto found = models_.find(name);
   if (found == models_.end()) return false;
   before = std::move(found->second);

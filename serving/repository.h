@@ -47,15 +47,13 @@ class Repository {
 
   /// Loads the versions of a model, or of all where the name is empty. What fails keeps what was there, and its message is one of the result.
   std::vector<std::string> load(const std::string& name);
-  /// Models that have come, gone or changed since they were loaded last, or could not be.
-  std::vector<std::string> changed_names() const;
+  /// Loads models that have come or changed since they were loaded last, or could not be, and unloads those that are gone.
+  void refresh();
   /// Whether there was one of that name.
   bool unload(const std::string& name);
 
  private:
   using Versions = std::map<std::string, std::shared_ptr<LoadedModel>>;
-  std::map<std::string, std::string> current_states() const;
-
   const std::function<std::vector<ModelSource>()> list_;
   const BatchOptions batch_;
   const Limits limits_;

@@ -72,6 +72,10 @@ unsigned http_status(int32_t status) {
   }
 }
 
+RequestError too_large(const Limits& limits) {
+  return {kTooLarge, "a run of this size needs more than " + std::to_string(limits.run_bytes) + " bytes of memory"};
+}
+
 }  // namespace
 
 void* Buffer::room(std::size_t bytes) {
@@ -130,7 +134,9 @@ Job Servable::make_job(std::shared_ptr<InferRequest> request) const {
   if (ordered.size() != request->inputs.size())
     throw RequestError(kBadRequest, "the model has " + std::to_string(inputs_.size()) + " inputs, and the request " +
                                         std::to_string(request->inputs.size()));
+  std::set<std::string_view> asked;
   for (const WantedOutput& output : request->outputs) {
+    if (!asked.insert(output.name).second) throw RequestError(kBadRequest, "output '" + output.name + "' is asked for twice");
     if (std::ranges::find(outputs_, output.name, &Tensor::name) == outputs_.end())
       throw RequestError(kBadRequest, "the model has no output '" + output.name + "'");
   }
@@ -180,11 +186,11 @@ std::shared_ptr<const RunResult> Servable::run_joined(std::span<Job* const> jobs
   std::vector<int64_t*> shapes(outputs);
   std::vector<onnxc_value> values(outputs);
   result->buffers.resize(outputs);
+  std::size_t taken = 0;
   if (arena_bytes != SIZE_MAX) {  // else the run refuses the dimensions, and says which
-    std::size_t bytes = arena_bytes;
+    taken = arena_bytes;
     const auto take = [&](std::size_t more) {
-      if (__builtin_add_overflow(bytes, more, &bytes) || bytes > limits_.run_bytes)
-        throw RequestError(kTooLarge, "a run of this size needs more than " + std::to_string(limits_.run_bytes) + " bytes of memory");
+      if (__builtin_add_overflow(taken, more, &taken) || taken > limits_.run_bytes) throw too_large(limits_);
     };
     take(0);
     for (std::size_t k = 0; k < outputs; ++k) {
@@ -207,6 +213,7 @@ std::shared_ptr<const RunResult> Servable::run_joined(std::span<Job* const> jobs
     static char nowhere[64];  // is not written to: the run ends before
     for (std::size_t k = 0; k < outputs; ++k) pointers[k] = outputs_[k].form == ONNXC_VALUE ? static_cast<void*>(&values[k]) : nowhere;
   }
+  result->memory.limit(limits_.run_bytes - std::min(taken, limits_.run_bytes));
   onnxc_call call{};
   call.symbols = symbols.data();
   call.inputs = inputs.data();
@@ -220,8 +227,10 @@ std::shared_ptr<const RunResult> Servable::run_joined(std::span<Job* const> jobs
   call.allocator = unit_.needs_allocator != 0 ? &result->memory.allocator() : nullptr;
   call.message = message.data();
   call.message_bytes = message.size();
-  if (const int32_t status = unit_.run(&call); status != ONNXC_OK)
+  if (const int32_t status = unit_.run(&call); status != ONNXC_OK) {
+    if (status == ONNXC_OUT_OF_MEMORY && result->memory.is_exhausted()) throw too_large(limits_);
     throw RequestError(http_status(status), message[0] != '\0' ? message.data() : reason(status));
+  }
   for (std::size_t k = 0; k < outputs; ++k) {
     if (outputs_[k].form != ONNXC_VALUE) continue;
     result->outputs[k].shape.assign(values[k].shape, values[k].shape + values[k].rank);

@@ -1,7 +1,6 @@
 // One version of a model, ready to be called from any number of threads.
 #pragma once
 #include <onnxc/model.h>
-#include <onnxc/memory.hpp>
 
 #include <chrono>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "serving/bounded_memory.h"
 #include "serving/request.h"
 
 namespace onnxc::serving {
@@ -42,7 +42,7 @@ struct RunResult {
 
   // What they point to.
   std::vector<Buffer> buffers;
-  Memory memory;
+  BoundedMemory memory;
   std::vector<std::shared_ptr<const InferRequest>> requests;
 };
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct ServerOptions {
   int watch_seconds = 0;           ///< between two looks at where models come from; 0: none
   int shutdown_delay_seconds = 0;  ///< from "not ready" to the end of new connections: until load balancers have seen it
   int drain_seconds = 30;          ///< for what is under way then
+  /// Ends the process at once, with that status, where runs outlast that time: they use what this function's caller would free.
+  std::function<void(int)> leave = [](int status) { std::_Exit(status); };
 
   /// Adds --port, --batch and the others to a command line. This object must live until that is parsed.
   void add_to(CLI::App& app);
@@ -36,7 +39,7 @@ struct ServerOptions {
 enum class Wanted { Nothing, Reload, End };
 
 /// Serves until `wanted`, which is asked some fifty times a second, says that it should end. Returns the exit status: 0 where nothing was lost.
-/// Throws std::runtime_error where a model cannot be loaded at the start, or the port not be opened.
+/// Does not return where runs outlast the time to end: see ServerOptions::leave. Throws ListenError, and std::runtime_error where a model cannot be loaded at the start.
 int serve(const ServerOptions& options, const std::function<std::vector<ModelSource>()>& list, const std::function<Wanted()>& wanted);
 
 }  // namespace onnxc::serving

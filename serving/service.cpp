@@ -12,6 +12,7 @@ namespace {
 
 /// The parts of a path between its slashes, with %XX decoded; nothing where that is malformed.
 std::optional<std::vector<std::string>> path_parts(std::string_view target) {
+  if (target.starts_with("http://")) target.remove_prefix(std::min(target.find('/', 7), target.size()));  // as for a proxy
   target = target.substr(0, target.find_first_of("?#"));
   if (target.empty() || target.front() != '/') return std::nullopt;
   std::vector<std::string> parts(1);

@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import models
@@ -117,6 +118,7 @@ def check_bad_requests(server):
         {"inputs": [{k: v for k, v in good.items() if k != "data"}]}, {"inputs": [{k: v for k, v in good.items() if k != "shape"}]}, {"inputs": [{k: v for k, v in good.items() if k != "datatype"}]},
         {"inputs": [{**good, "parameters": {"binary_data_size": 12}}]}, {"inputs": [{**good, "parameters": {"shared_memory_region": "a"}}]},
         {"inputs": [good], "outputs": [{"name": "none"}]}, {"inputs": [good], "outputs": [{"name": "y", "parameters": {"classification": 3}}]}, {"inputs": [good], "outputs": [1]}, {"inputs": [good], "outputs": {}},
+        {"inputs": [good], "outputs": [{"name": "y"}, {"name": "y"}]}, '{"inputs":[' + "{}," * 200_000 + "{}]}",
     ]
     for request in bad:
         status, answer = server.infer("scaled", request)
@@ -133,6 +135,9 @@ def check_bad_requests(server):
     status, answer = server.infer("square", {"inputs": [tensor("x", "FP32", np.zeros(100_000, np.float32))]})
     assert status == 413, answer
     assert server.infer("square", {"inputs": [tensor("x", "FP32", np.array([1, 2], np.float32))]})[1]["outputs"][0]["data"] == [1, 2, 2, 4]
+    status, answer = server.infer("count", {"inputs": [{"name": "n", "datatype": "INT64", "shape": [], "data": [30_000_000]}]})
+    assert status == 413, answer
+    assert server.infer("count", {"inputs": [{"name": "n", "datatype": "INT64", "shape": [], "data": [3]}]})[1]["outputs"][0] == {"name": "y", "datatype": "INT64", "shape": [3], "data": [0, 1, 2]}
 
 
 def raw(server, data, keep=False):
@@ -175,6 +180,28 @@ def check_http(server):
     chunked = head + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + b"".join(b"%x\r\n%s\r\n" % (1, body[i : i + 1]) for i in range(len(body))) + b"0\r\n\r\n"
     assert status(chunked) == b"200", raw(server, chunked)
     assert status(b"HEAD /v2 HTTP/1.0\r\n\r\n") == b"200" and raw(server, b"HEAD /v2 HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n")
+    # Whoever is unsure where a body ends would take the rest of it for the next request.
+    for framing in b"Transfer-Encoding: xchunked", b"Transfer-Encoding: chunked, gzip", b"Transfer-Encoding: gzip, chunked", b"Transfer-Encoding: identity", b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked":
+        answer = raw(server, head + framing + b"\r\n\r\n" + request)
+        assert answer.count(b"HTTP/1.1") == 1 and answer[9:12] == b"400", (framing, answer)
+    assert status(b"GET /v2 HTTP/1.1\r\n\r\n") == b"400" and status(b"GET /v2 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n") == b"400"
+    assert status(b"GET http://a/v2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") == b"200"
+    trailed = head + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nInference-Header-Content-Length: 5\r\n\r\n" % (len(body), body)
+    assert status(trailed) == b"200"  # what comes behind a body is no header
+    # What frames a message takes no memory and no time without a limit.
+    begin = head + b"Transfer-Encoding: chunked\r\n\r\n"
+    for endless in begin + b"0\r\n", begin, b"", head:
+        piece = {begin + b"0\r\n": b"Y: " + b"y" * 100 + b"\r\n", begin: b"1;a=" + b"b" * 8000 + b"\r\nx\r\n"}.get(endless, b"A: " + b"b" * 1000 + b"\r\n") * 100
+        began = time.monotonic()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+            try:
+                connection.sendall(endless)
+                for _ in range(100_000):
+                    connection.sendall(piece)
+                raise AssertionError("it takes what does not end")
+            except OSError:
+                assert time.monotonic() - began < 20
+    assert server.peak_memory() < 300e6, server.peak_memory()
     # Clients that leave: in the middle of a header, of a body, before the answer.
     for left in b"POST /v2/mod", head, request[:-4], request:
         for _ in range(20):
@@ -216,6 +243,7 @@ def make_models(repository):
     models.types(repository / "types/1/model.onnx")
     models.pick(repository / "pick/1/model.onnx")
     models.square(repository / "square/model.onnx")
+    models.count(repository / "count/model.onnx")
 
 
 def check(server):

@@ -62,6 +62,12 @@ class Server:
         status, _, body = self.ask("POST", f"/v2/models/{model}/infer", request if isinstance(request, (bytes, str)) else json.dumps(request), headers)
         return status, json.loads(body)
 
+    def peak_memory(self):
+        """Bytes, since it began."""
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+
     def end(self, signal_=signal.SIGTERM, seconds=60):
         """The exit status."""
         self.process.send_signal(signal_)

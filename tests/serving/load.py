@@ -9,10 +9,11 @@ from client import tensor
 
 
 class Load:
-    """`clients` threads that send requests of one to four rows to a model `scaled` and count what comes back. `factors`: which results are right."""
+    """`clients` threads that send requests of one to four rows to a model `scaled` and count what comes back. `factors`: which results are right. `pause`: seconds of each
+    between two requests, which leave the processor to compilers."""
 
-    def __init__(self, server, clients, factors, model="scaled"):
-        self.server, self.factors, self.model = server, factors, model
+    def __init__(self, server, clients, factors, model="scaled", pause=0.005):
+        self.server, self.factors, self.model, self.pause = server, factors, model, pause
         self.right = self.wrong = self.refused = 0
         self.statuses, self.faults = {}, []
         self._stop, self._lock = threading.Event(), threading.Lock()
@@ -62,5 +63,6 @@ class Load:
                     good = any(np.array_equal(y, (x * factor).ravel()) for factor in self.factors)
                     self.right += good
                     self.wrong += not good
+            time.sleep(self.pause)
         if connection is not None:
             connection.close()

@@ -48,6 +48,12 @@ def square(path):
     _save(path, [helper.make_node("Constant", [], ["a"], value_ints=[-1, 1]), helper.make_node("Constant", [], ["b"], value_ints=[1, -1]), helper.make_node("Reshape", ["x", "a"], ["u"]), helper.make_node("Reshape", ["x", "b"], ["v"]), helper.make_node("Mul", ["u", "v"], ["y"])], [info("x", ["n"])], [info("y", ["n", "n"])])
 
 
+def count(path):
+    """y = 0, 1, … n - 1: outputs whose size depends on the data."""
+    ends = [helper.make_node("Constant", [], [name], value=helper.make_tensor(name, T.INT64, [], [number])) for name, number in (("zero", 0), ("one", 1))]
+    _save(path, [*ends, helper.make_node("Range", ["zero", "n", "one"], ["y"])], [info("n", [], T.INT64)], [info("y", ["numbers"], T.INT64)])
+
+
 def slow(path, rounds):
     """y = x after a loop that takes a while: rounds times a product of matrices."""
     body = helper.make_graph(

@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as name:
     factor = 2.0
     models.scaled(model, factor)
     with Server([ONNXC, "serve", repository, "-O0", "--batch", "16", "--batch-delay", "1000", "--shutdown-delay", "1"]) as server:
-        load = Load(server, 16, [2.0, 3.0])
+        load = Load(server, 16, [2.0, 3.0], pause=0)
         end = time.monotonic() + 60 * MINUTES
         reloads = 0
         memory = []

@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include "compiler/support/error.h"
+#include "compiler/support/error_codes.h"
 
 #ifdef ONNXC_HAS_SERVER
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <set>
 
 #include "serving/server.h"
+#include "targets/target.h"
+#include "tools/driver/leftovers.h"
 #include "tools/driver/limits.h"
 #include "tools/driver/process.h"
 #include "tools/driver/temporary_folder.h"
@@ -41,7 +45,8 @@ bool is_name(const std::string& text) {
 Served parse(const std::string& text) {
   Served served;
   const std::size_t equals = text.find('=');
-  if (equals == text.npos || fs::exists(text)) {
+  std::error_code error;
+  if (equals == text.npos || fs::exists(text, error)) {
     served.path = text;
     return served;
   }
@@ -64,7 +69,8 @@ class Compiler {
   Compiler(std::vector<std::string> options, const std::atomic<bool>& stop) : options_(std::move(options)), stop_(stop) {}
 
   ModelSource::Unit load(const fs::path& model) {
-    const fs::path made = folder_.path() / fmt::format("{}.so", next_.fetch_add(1));
+    const TemporaryFolder folder;
+    const fs::path made = folder.path() / "unit.so";
     std::vector<std::string> command{"/proc/self/exe", model.string(), "--emit=shared", "--namespace=served", "-o", made.string()};
     command.insert(command.end(), options_.begin(), options_.end());
     const ProcessResult result = run_process(command, 0, &stop_);
@@ -75,8 +81,7 @@ class Compiler {
                                : output.empty() ? fmt::format("onnxc ended with {}", result.exit_code)
                                                 : output);
     }
-    const auto library = std::make_shared<const UnitLibrary>(made);
-    fs::remove(made);  // what is loaded stays
+    const auto library = std::make_shared<const UnitLibrary>(made);  // what is loaded stays when its file goes
     return {&library->model("served_model"), library};
   }
 
@@ -84,50 +89,58 @@ class Compiler {
   ModelSource source(std::string name, std::string version, const fs::path& path) {
     std::error_code error;
     const auto time = fs::last_write_time(path, error);
-    const std::string state = error ? std::string() : fmt::format("{} {}", time.time_since_epoch().count(), fs::file_size(path, error));
+    const std::uintmax_t size = fs::file_size(path, error);
+    const std::string state = error ? std::string() : fmt::format("{} {}", time.time_since_epoch().count(), size);
     return {std::move(name), std::move(version), path.string(), [this, path] { return load(path); }, state};
   }
 
  private:
   const std::vector<std::string> options_;
   const std::atomic<bool>& stop_;
-  std::atomic<int> next_{0};
-  TemporaryFolder folder_;
 };
 
-/// The folders in one, in the order of their names, without hidden ones.
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+/// The folders in one, in the order of their names, without hidden ones. Nothing where it cannot be read.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> result;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error) && is_name(entry.path().filename().string())) result.push_back(entry.path());
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+    if (is_folder(at->path()) && is_name(at->path().filename().string())) result.push_back(at->path());
   }
   std::ranges::sort(result);
   return result;
 }
 
+/// That of the file, or of its folder where it is called model.onnx.
+std::string name_of(const fs::path& file) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(file, error).lexically_normal();
+  return file.filename() == "model.onnx" ? whole.parent_path().filename().string() : file.stem().string();
+}
+
 std::vector<ModelSource> sources_of(const std::vector<Served>& all, Compiler& compiler) {
   std::vector<ModelSource> sources;
   for (const Served& served : all) {
-    const auto own = [](const std::string& given, const char* otherwise) { return given.empty() ? std::string(otherwise) : given; };
-    if (!fs::is_directory(served.path)) {
-      std::string name = served.path.stem().string();
-      if (name == "model" && served.path.has_parent_path()) name = fs::absolute(served.path).parent_path().filename().string();
-      sources.push_back(compiler.source(own(served.name, name.c_str()), own(served.version, "1"), served.path));
-      continue;
-    }
-    if (fs::exists(served.path / "model.onnx")) {
-      sources.push_back(compiler.source(own(served.name, fs::absolute(served.path / "model.onnx").parent_path().filename().c_str()),
-                                        own(served.version, "1"), served.path / "model.onnx"));
+    const auto own = [](const std::string& given, const std::string& otherwise) { return given.empty() ? otherwise : given; };
+    const fs::path file = is_folder(served.path) ? served.path / "model.onnx" : served.path;
+    if (file == served.path || is_there(file)) {
+      sources.push_back(compiler.source(own(served.name, name_of(file)), own(served.version, "1"), file));
       continue;
     }
     // A repository: NAME/VERSION/model.onnx. A name that was given means that this is the folder of one model.
     for (const fs::path& model : served.name.empty() ? folders_in(served.path) : std::vector{served.path}) {
-      const std::string name = own(served.name, model.filename().c_str());
-      if (fs::exists(model / "model.onnx")) sources.push_back(compiler.source(name, "1", model / "model.onnx"));
+      const std::string name = own(served.name, model.filename().string());
+      if (is_there(model / "model.onnx")) sources.push_back(compiler.source(name, "1", model / "model.onnx"));
       for (const fs::path& version : folders_in(model)) {
-        if (fs::exists(version / "model.onnx"))
-          sources.push_back(compiler.source(name, version.filename().string(), version / "model.onnx"));
+        if (is_there(version / "model.onnx")) sources.push_back(compiler.source(name, version.filename().string(), version / "model.onnx"));
       }
     }
   }
@@ -141,7 +154,7 @@ void check(const std::vector<ModelSource>& sources) {
   for (const ModelSource& source : sources) {
     if (!is_name(source.name))
       throw Error(ErrorKind::Usage, fmt::format("'{}' cannot be the name of a model in a path", source.name), "NAME=FILE gives it another");
-    if (!fs::exists(source.origin)) throw Error(ErrorKind::Io, fmt::format("{}: there is no such file", source.origin));
+    if (!is_there(source.origin)) throw Error(ErrorKind::Io, fmt::format("{}: there is no such file", source.origin));
     if (!known.emplace(source.name, source.version).second)
       throw Error(ErrorKind::Usage, fmt::format("model '{}' is there twice in version {}", source.name, source.version),
                   "NAME=FILE and NAME:VERSION=FILE tell them apart");
@@ -171,6 +184,8 @@ int serve_command(const CLI::App& app, Held& held) {
     if (option->get_name() == "--threads") held.server.batch.threads = option->as<int>();
   }
   if (!has_zipmap) options.push_back("--zipmap=tensor");  // the protocol has no maps
+  if (const auto target = find_target(held.model.options().target); target && !is_of_this_machine(*target))
+    throw Error(ErrorCode::NotOnThisMachine, fmt::format("a unit for {} cannot be served by this machine", target->name));
   held.server.service.version = ONNXC_VERSION;
   held.server.finish();
 
@@ -178,6 +193,13 @@ int serve_command(const CLI::App& app, Held& held) {
   lift_limits();
   asked_to_end = &end;
   asked_to_reload = &reload;
+  // Under nohup the warden leaves this signal alone. Here it means something else than the end of a terminal.
+  if (struct sigaction action{}; sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN)
+    std::signal(SIGHUP, [](int) { reload.store(true); });
+  held.server.leave = [](int status) {
+    abandon();
+    _exit(status);
+  };
   Compiler compiler(std::move(options), end);
   check(sources_of(served, compiler));
   try {
@@ -187,6 +209,8 @@ int serve_command(const CLI::App& app, Held& held) {
           if (end.load()) return serving::Wanted::End;
           return reload.exchange(false) ? serving::Wanted::Reload : serving::Wanted::Nothing;
         });
+  } catch (const serving::ListenError& error) {
+    throw Error(ErrorKind::Usage, error.what());
   } catch (const std::runtime_error& error) {
     throw Error(ErrorKind::Io, error.what());
   }

@@ -132,9 +132,9 @@ def check_bad_requests(server):
     for cut in 1, 3, 5:
         assert server.infer("types", body[:-cut], headers)[0] == 400
     # A small request whose run would take more memory than it may.
-    status, answer = server.infer("square", {"inputs": [tensor("x", "FP32", np.zeros(100_000, np.float32))]})
+    status, answer = server.infer("square", {"inputs": [tensor("x", "FP32", np.zeros((1, 100_000), np.float32))]})
     assert status == 413, answer
-    assert server.infer("square", {"inputs": [tensor("x", "FP32", np.array([1, 2], np.float32))]})[1]["outputs"][0]["data"] == [1, 2, 2, 4]
+    assert server.infer("square", {"inputs": [tensor("x", "FP32", np.array([[1, 2]], np.float32))]})[1]["outputs"][0]["data"] == [1, 2, 2, 4]
     status, answer = server.infer("count", {"inputs": [{"name": "n", "datatype": "INT64", "shape": [], "data": [30_000_000]}]})
     assert status == 413, answer
     assert server.infer("count", {"inputs": [{"name": "n", "datatype": "INT64", "shape": [], "data": [3]}]})[1]["outputs"][0] == {"name": "y", "datatype": "INT64", "shape": [3], "data": [0, 1, 2]}

@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as name:
         done = subprocess.run(list(map(str, step)), capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     os.environ["TSAN_OPTIONS"] = "halt_on_error=1 exitcode=66"
-    command = [folder / "build/tested_server", "--host", "127.0.0.1", "--workers", "3", *check_protocol.LIMITS, "--io-threads", "3"]
+    command = [folder / "build/tested_server", "--host", "127.0.0.1", "--workers", "3", "--io-threads", "3", *check_protocol.LIMITS[2:]]
     with Server(command) as server:
         check_protocol.check(server)
         assert server.end() == 0, server.events

@@ -45,7 +45,7 @@ def pick(path):
 
 def square(path):
     """y[n, n] = x x': outputs that are larger than the request."""
-    _save(path, [helper.make_node("Constant", [], ["a"], value_ints=[-1, 1]), helper.make_node("Constant", [], ["b"], value_ints=[1, -1]), helper.make_node("Reshape", ["x", "a"], ["u"]), helper.make_node("Reshape", ["x", "b"], ["v"]), helper.make_node("Mul", ["u", "v"], ["y"])], [info("x", ["n"])], [info("y", ["n", "n"])])
+    _save(path, [helper.make_node("Constant", [], ["a"], value_ints=[-1, 1]), helper.make_node("Constant", [], ["b"], value_ints=[1, -1]), helper.make_node("Reshape", ["x", "a"], ["u"]), helper.make_node("Reshape", ["x", "b"], ["v"]), helper.make_node("Mul", ["u", "v"], ["y"])], [info("x", [1, "n"])], [info("y", ["n", "n"])])
 
 
 def count(path):

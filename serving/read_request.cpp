@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "serving/json_number.h"
 #include "serving/protocol.h"
 
 namespace onnxc::serving {
@@ -17,19 +18,6 @@ namespace json = boost::json;
 [[noreturn]] void refuse(const std::string& what) { throw RequestError(400, what); }
 
 constexpr std::size_t kMostTensors = 4096;
-
-/// A number as it stands in JSON: integers keep all their digits.
-struct Number {
-  enum class Kind : uint8_t { Signed, Unsigned, Real } kind;
-  union {
-    int64_t as_signed;
-    uint64_t as_unsigned;
-    double as_real;
-  };
-  double real() const {
-    return kind == Kind::Signed ? static_cast<double>(as_signed) : kind == Kind::Unsigned ? static_cast<double>(as_unsigned) : as_real;
-  }
-};
 
 /// An input as it is read: which of its members mean something depends on its type, which may come last.
 struct Draft {
@@ -235,49 +223,6 @@ class Handler {
   std::string key_, text_;
 };
 
-/// One element into `to`. The range of its type is kept.
-template <class T>
-void store(const Number& number, char* to, const std::string& input) {
-  T value{};
-  bool fits = true;
-  if constexpr (std::is_floating_point_v<T>) {
-    value = static_cast<T>(number.real());
-    fits = std::isfinite(value);
-  } else if (number.kind == Number::Kind::Signed) {
-    fits = std::in_range<T>(number.as_signed);
-    if (fits) value = static_cast<T>(number.as_signed);
-  } else if (number.kind == Number::Kind::Unsigned) {
-    fits = std::in_range<T>(number.as_unsigned);
-    if (fits) value = static_cast<T>(number.as_unsigned);
-  } else {
-    // 3.0 is an integer, and so is 3e2.
-    const double real = number.as_real;
-    fits = real == std::floor(real) && real >= static_cast<double>(std::numeric_limits<T>::min()) &&
-           real < std::ldexp(1.0, std::numeric_limits<T>::digits);
-    if (fits) value = static_cast<T>(real);
-  }
-  if (!fits) refuse("input '" + input + "': an element does not fit its datatype");
-  std::memcpy(to, &value, sizeof value);
-}
-
-using Store = void (*)(const Number&, char*, const std::string&);
-
-Store store_of(const DataType& type) {
-  switch (type.onnx) {
-    case 1: return store<float>;
-    case 2: return store<uint8_t>;
-    case 3: return store<int8_t>;
-    case 4: return store<uint16_t>;
-    case 5: return store<int16_t>;
-    case 6: return store<int32_t>;
-    case 7: return store<int64_t>;
-    case 11: return store<double>;
-    case 12: return store<uint32_t>;
-    case 13: return store<uint64_t>;
-    default: return nullptr;
-  }
-}
-
 void take_json_data(const Draft& draft, InputTensor& tensor, InferRequest& request) {
   const std::string who = "input '" + tensor.name + "': ";
   const auto count = static_cast<std::size_t>(tensor.count);
@@ -302,7 +247,7 @@ void take_json_data(const Draft& draft, InputTensor& tensor, InferRequest& reque
     tensor.data = bytes.data();
     return;
   }
-  const Store store = store_of(*tensor.type);
+  const StoreNumber store = store_of(*tensor.type);
   if (store == nullptr) refuse(who + "JSON has no " + std::string(tensor.type->name) + ": send it as binary data");
   need(draft.numbers.size(), draft.truths.size() + draft.text_ends.size());
   bytes.resize(count * tensor.type->bytes);

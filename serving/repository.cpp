@@ -152,7 +152,7 @@ std::vector<std::string> Repository::load(const std::string& name) {
   if (name.empty()) std::erase_if(models_, [&](const auto& entry) { return !kept.contains(entry.first); });
   for (const auto& [model, versions] : kept) {
     Versions& now = models_[model];
-    std::erase_if(now, [&](const auto& entry) { return !versions.contains(entry.first); });
+    std::erase_if(now, [&still = versions](const auto& entry) { return !still.contains(entry.first); });
     for (const auto& [version, fresh] : loaded[model]) now[version] = fresh;
     if (now.empty()) models_.erase(model);
   }

@@ -1,25 +1,19 @@
 // Memory for what a run allocates, up to a limit.
 #pragma once
 #include <onnxc/model.h>
+#include <onnxc/memory.hpp>
 
 #include <cstddef>
 #include <new>
 
 namespace onnxc::serving {
 
-/// The allocator of one run, for `bytes` of blocks at once. What is out at the end goes with this object.
+/// The allocator of one run, for so many bytes of blocks at once. What is out at the end goes with this object.
 class BoundedMemory {
  public:
   BoundedMemory() = default;
   BoundedMemory(const BoundedMemory&) = delete;
   BoundedMemory& operator=(const BoundedMemory&) = delete;
-  ~BoundedMemory() {
-    while (first_ != nullptr) {
-      Header* const block = first_;
-      first_ = block->next;
-      ::operator delete(block, std::align_val_t(alignof(Header)));
-    }
-  }
 
   void limit(std::size_t bytes) { left_ = bytes; }
   /// Whether a block was refused for the limit.
@@ -27,35 +21,32 @@ class BoundedMemory {
   const onnxc_allocator& allocator() const { return allocator_; }
 
  private:
-  struct alignas(64) Header {
-    Header *next, *previous;
+  /// Lies in front of each block, which stays aligned.
+  struct alignas(64) Size {
     std::size_t bytes;
   };
 
   static void* allocate(void* self, std::size_t bytes) {
     auto& memory = *static_cast<BoundedMemory*>(self);
-    if (bytes > memory.left_) {
+    if (bytes > memory.left_ || bytes > SIZE_MAX - sizeof(Size)) {
       memory.is_exhausted_ = true;
       return nullptr;
     }
-    void* const block = ::operator new(sizeof(Header) + bytes, std::align_val_t(alignof(Header)), std::nothrow);
+    const onnxc_allocator& blocks = memory.blocks_.allocator();
+    void* const block = blocks.allocate(blocks.self, sizeof(Size) + bytes);
     if (block == nullptr) return nullptr;
     memory.left_ -= bytes;
-    auto* const header = new (block) Header{memory.first_, nullptr, bytes};
-    if (header->next != nullptr) header->next->previous = header;
-    memory.first_ = header;
-    return header + 1;
+    return new (block) Size{bytes} + 1;
   }
   static void release(void* self, void* block) {
     auto& memory = *static_cast<BoundedMemory*>(self);
-    Header* const header = static_cast<Header*>(block) - 1;
-    (header->previous != nullptr ? header->previous->next : memory.first_) = header->next;
-    if (header->next != nullptr) header->next->previous = header->previous;
-    memory.left_ += header->bytes;
-    ::operator delete(header, std::align_val_t(alignof(Header)));
+    Size* const size = static_cast<Size*>(block) - 1;
+    memory.left_ += size->bytes;
+    const onnxc_allocator& blocks = memory.blocks_.allocator();
+    blocks.release(blocks.self, size);
   }
 
-  Header* first_ = nullptr;
+  Memory blocks_;
   std::size_t left_ = 0;
   bool is_exhausted_ = false;
   onnxc_allocator allocator_{this, allocate, release};
